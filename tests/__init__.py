@@ -1,0 +1,1 @@
+"""The tests, as a package so that shared servers and tables are imported as `tests.world`."""
