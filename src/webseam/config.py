@@ -1,0 +1,401 @@
+"""Settings: where they come from, which of them wins, and what each may hold.
+
+One operation works on one frozen `Settings`, so that a file saved half-way through a search cannot change it; a
+long-running process sees the change at its next operation, because `SettingsSource.current` looks at the files' times.
+The schema of a provider's section is asked from the registry by a callable: this module must not import providers,
+or reading one setting would load them all.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from webseam.errors import SettingsError
+
+ValueKind = Literal["text", "whole", "number", "switch", "list"]
+UNSET_WORDS: Final = frozenset({"", "undefined", "null"})  # what wrappers put into variables that nobody set
+PROJECT_FILE: Final = "webseam.toml"
+USER_FILE: Final = "config.toml"
+ENV_PREFIX: Final = "WEBSEAM_"
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One key of one section.
+
+    Attributes:
+        env: further environment names, after `WEBSEAM_<SECTION>_<KEY>`, in order of precedence.
+        secret: never shown. guarded: a project file may set it only in a trusted folder.
+    """
+
+    name: str
+    kind: ValueKind = "text"
+    default: Any = None
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    env: tuple[str, ...] = ()
+    secret: bool = False
+    guarded: bool = False
+
+
+def _number(name: str, default: float, help: str, *, high: float | None = None) -> Setting:
+    return Setting(name=name, kind="number", default=default, help=help, low=0, high=high)
+
+
+CORE: Final[dict[str, tuple[Setting, ...]]] = {
+    "search": (
+        Setting(name="provider", default="auto", env=("WEB_SEARCH_PROVIDER",), help="auto, a name, a list, or fuse"),
+        Setting(name="order", kind="list", help="the order auto tries providers in"),
+        Setting(name="allow", kind="list", help="only these providers may ever be used"),
+        Setting(name="deny", kind="list", help="these providers are never used"),
+        Setting(name="count", kind="whole", default=10, low=1, high=100, help="hits wanted"),
+        _number("timeout", 30.0, "seconds for a whole search", high=600),
+        _number("provider_timeout", 15.0, "seconds for one provider", high=600),
+        _number("hedge", 0.0, "seconds of silence after which the next provider starts too; 0 = never", high=60),
+        _number("repeat_window", 120.0, "seconds in which the same query is answered from memory; 0 = never"),
+        _number("cache_ttl", 900.0, "seconds a response is kept; 0 turns the cache off"),
+        Setting(name="local_only", kind="switch", default=False, help="send no query off this network"),
+        Setting(name="strict", kind="switch", default=False, help="an option a provider lacks is an error"),
+        Setting(name="language", help="default language, BCP 47"),
+        Setting(name="region", help="default region, ISO 3166-1"),
+        Setting(name="safe", choices=("off", "moderate", "strict"), help="default adult-content filter"),
+    ),
+    "net": (
+        Setting(name="proxy", guarded=True, help="http, https or socks5h URL; the only proxy ever used"),
+        Setting(name="ca_bundle", guarded=True, help="PEM file trusted instead of the system's store"),
+        Setting(
+            name="local_dns", kind="switch", default=False, guarded=True, help="judge addresses here despite a proxy"
+        ),
+    ),
+    "fetch": (
+        Setting(name="allow", kind="list", guarded=True, help="hosts or networks of one's own that may be reached"),
+    ),
+    "state": (
+        Setting(name="enabled", kind="switch", default=True, help="keep health, pace and cache in a shared file"),
+    ),
+    "index": (
+        Setting(name="folders", kind="list", guarded=True, help="folders of documentation to index"),
+        Setting(name="environments", kind="list", guarded=True, help="further site-packages folders to index"),
+    ),
+    "trust": (Setting(name="folders", kind="list", guarded=True, help="folders whose webseam.toml may set anything"),),
+}
+
+PROVIDER_COMMON: Final[tuple[Setting, ...]] = (
+    Setting(name="api_key", secret=True, guarded=True, help="the key; better saved with `webseam key set`"),
+    Setting(name="base_url", guarded=True, help="where the service answers"),
+    Setting(name="timeout", kind="number", low=0.1, high=600, help="seconds for one call of this provider"),
+    Setting(name="enabled", kind="switch", default=True, help="off = never used"),
+)
+
+SchemaOf = Callable[[str], "tuple[Setting, ...] | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The values of one source, by section and key, as they were written."""
+
+    origin: str
+    values: Mapping[tuple[str, str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One frozen view of all settings. Values are checked when they are read, by the `Setting` that describes them."""
+
+    environment: Mapping[str, str] = field(repr=False, default_factory=dict)
+    flags: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    layers: tuple[Layer, ...] = field(repr=False, default=())
+    warnings: tuple[str, ...] = ()
+
+    def get(self, section: str, key: str) -> Any:
+        """Return a core setting, e.g. `get("search", "timeout")`."""
+        return self.read(section, core_setting(section, key))[0]
+
+    def read(self, section: str, setting: Setting) -> tuple[Any, str]:
+        """Return `(value, where it came from)`.
+
+        Raises:
+            SettingsError: the winning value is malformed, naming the source and the key.
+        """
+        place = (section, setting.name)
+        if place in self.flags:
+            return check(setting, self.flags[place], section, "command line"), "command line"
+        for name in (environment_name(section, setting.name), *setting.env):
+            raw = self.environment.get(name)
+            if raw is not None and raw.strip().lower() not in UNSET_WORDS:
+                return check(setting, raw.strip(), section, name), name
+        for layer in self.layers:
+            if place in layer.values:
+                return check(setting, layer.values[place], section, layer.origin), layer.origin
+        return setting.default, "default"
+
+    def variable(self, *names: str) -> str | None:
+        """Return the first of these environment variables that is set to something."""
+        for name in names:
+            raw = self.environment.get(name)
+            if raw is not None and raw.strip().lower() not in UNSET_WORDS:
+                return raw.strip()
+        return None
+
+    def override(self, flags: Mapping[tuple[str, str], Any]) -> Settings:
+        """Return these settings with call arguments or command-line flags on top."""
+        return Settings(self.environment, {**self.flags, **flags}, self.layers, self.warnings)
+
+
+def environment_name(section: str, key: str) -> str:
+    """Return the environment name of a setting, `WEBSEAM_<SECTION>_<KEY>`."""
+    return f"{ENV_PREFIX}{section}_{key}".replace("-", "_").upper()
+
+
+def core_setting(section: str, key: str) -> Setting:
+    """Return the description of a core setting."""
+    for setting in CORE[section]:
+        if setting.name == key:
+            return setting
+    raise KeyError(f"{section}.{key}")
+
+
+def check(setting: Setting, raw: Any, section: str, origin: str) -> Any:
+    """Return `raw` as the kind of value `setting` holds.
+
+    Raises:
+        SettingsError: naming the key, the source and what would be right.
+    """
+    name = f"{section}.{setting.name}"
+    shown = "the value" if setting.secret else repr(raw)[:60]
+    try:
+        value = _CONVERT[setting.kind](raw)
+    except (ValueError, TypeError):
+        raise SettingsError(name, f"{shown} in {origin} is not {_WORDS[setting.kind]}") from None
+    if setting.choices and value not in setting.choices:
+        raise SettingsError(name, f"{shown} in {origin} is not one of {', '.join(setting.choices)}")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        low, high = setting.low, setting.high
+        if (low is not None and not value >= low) or (high is not None and not value <= high):
+            raise SettingsError(name, f"{shown} in {origin} is not from {low} to {high}")
+    return value
+
+
+def _text(raw: Any) -> str:
+    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+        raise ValueError
+    return str(raw)
+
+
+def _whole(raw: Any) -> int:
+    if isinstance(raw, bool):
+        raise ValueError
+    return int(raw) if isinstance(raw, str) else raw if isinstance(raw, int) else _refuse()
+
+
+def _refuse() -> Any:
+    raise ValueError
+
+
+def _decimal(raw: Any) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+        raise ValueError
+    value = float(raw)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError
+    return value
+
+
+def _switch(raw: Any) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    word = str(raw).strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError
+
+
+def _list(raw: Any) -> tuple[str, ...]:
+    items = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+        raise ValueError
+    return tuple(item.strip() for item in items if item.strip())
+
+
+_CONVERT: dict[ValueKind, Callable[[Any], Any]] = {
+    "text": _text,
+    "whole": _whole,
+    "number": _decimal,
+    "switch": _switch,
+    "list": _list,
+}
+_WORDS: dict[ValueKind, str] = {
+    "text": "text",
+    "whole": "a whole number",
+    "number": "a number",
+    "switch": "true or false",
+    "list": "a list of words",
+}
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word most like `word`, or None when nothing is close."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return found[0] if found else None
+
+
+def unknown(kind: str, word: str, known: Iterable[str]) -> SettingsError:
+    """Return the error for an unknown name, proposing the nearest known one."""
+    close = nearest(word, known)
+    return SettingsError(kind, f"{word!r} is not known", hint=f"did you mean {close}?" if close else None)
+
+
+class SettingsSource:
+    """Reads the settings files again when they change; hands out frozen `Settings`.
+
+    The environment is taken once: a process cannot be given new variables from outside.
+    """
+
+    def __init__(
+        self,
+        schema_of: SchemaOf,
+        *,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        sections: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self._schema_of = schema_of
+        self._sections = sections
+        self._environment = dict(os.environ if environment is None else environment)
+        self.user_file = config_folder(self._environment) / USER_FILE
+        self.project_file = _nearest_project_file(folder or Path.cwd())
+        self._stamp: object = None
+        self._settings = Settings()
+
+    def current(self) -> Settings:
+        """Return the settings as the files stand now.
+
+        Raises:
+            SettingsError: a file is not TOML, or has an unknown or malformed key.
+        """
+        stamp = (_stamp(self.user_file), _stamp(self.project_file))
+        if stamp != self._stamp:
+            self._settings = self._load()
+            self._stamp = stamp
+        return self._settings
+
+    def _load(self) -> Settings:
+        warnings: list[str] = []
+        user = self._read_file(self.user_file)
+        layers = [Layer(str(self.user_file), user)] if user else []
+        if self.project_file is not None and self.project_file != self.user_file:
+            trusted = _list(user.get(("trust", "folders"), ()))
+            project = self._read_file(self.project_file)
+            allowed = {}
+            for (section, key), value in project.items():
+                if self._setting(section, key).guarded and not _is_trusted(self.project_file.parent, trusted):
+                    warnings.append(
+                        f"{self.project_file}: {section}.{key} is ignored because this folder is not trusted "
+                        f"(webseam config set trust.folders {self.project_file.parent})"
+                    )
+                else:
+                    allowed[section, key] = value
+            layers.insert(0, Layer(str(self.project_file), allowed))
+        return Settings(self._environment, {}, tuple(layers), tuple(warnings))
+
+    def _read_file(self, path: Path) -> dict[tuple[str, str], Any]:
+        import tomllib
+
+        try:
+            document = tomllib.loads(path.read_text("utf-8-sig"))
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise SettingsError(str(path), f"cannot be read: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SettingsError(str(path), f"is not TOML: {error}") from None
+        values: dict[tuple[str, str], Any] = {}
+        for section, table in document.items():
+            if not isinstance(table, dict):
+                raise SettingsError(
+                    f"{path}: {section}", "must stand in a section", hint=f"write [search] {section} = …"
+                )
+            for key, value in table.items():
+                try:
+                    check(self._setting(section, key), value, section, str(path))
+                except SettingsError as error:
+                    if error.field.startswith(str(path)):
+                        raise
+                    raise SettingsError(
+                        f"{path}: {error.field}", error.detail.split(": ", 1)[1], hint=error.hint
+                    ) from None
+                values[section, key] = value
+        return values
+
+    def _setting(self, section: str, key: str) -> Setting:
+        return find_setting(section, key, self._schema_of, self._sections)
+
+
+def find_setting(section: str, key: str, schema_of: SchemaOf, sections: Callable[[], Iterable[str]]) -> Setting:
+    """Return the description of `section.key`, core or a provider's.
+
+    Raises:
+        SettingsError: unknown section or key, proposing the nearest one.
+    """
+    schema = CORE.get(section) or schema_of(section)
+    if schema is None:
+        raise unknown(f"section [{section}]", section, [*CORE, *sections()])
+    for setting in schema:
+        if setting.name == key:
+            return setting
+    raise unknown(f"{section}.{key}", key, [setting.name for setting in schema])
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path) if path is not None else None
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_size) if status else None
+
+
+def _is_trusted(folder: Path, trusted: Iterable[str]) -> bool:
+    return any(folder == Path(entry).expanduser() or Path(entry).expanduser() in folder.parents for entry in trusted)
+
+
+def _nearest_project_file(folder: Path) -> Path | None:
+    for parent in (folder, *folder.parents):
+        candidate = parent / PROJECT_FILE
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def config_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of the user's settings and saved keys: `WEBSEAM_CONFIG_DIR`, else the platform's."""
+    return _folder(environment, "WEBSEAM_CONFIG_DIR", "user_config_dir")
+
+
+def state_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of health, pace and the response cache: `WEBSEAM_STATE_DIR`, else the platform's."""
+    return _folder(environment, "WEBSEAM_STATE_DIR", "user_state_dir")
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Return the folder of what can be made again, such as the index: `WEBSEAM_CACHE_DIR`, else the platform's."""
+    return _folder(environment, "WEBSEAM_CACHE_DIR", "user_cache_dir")
+
+
+def _folder(environment: Mapping[str, str], name: str, kind: str) -> Path:
+    given = environment.get(name, "").strip()
+    if given:
+        return Path(given).expanduser()
+    import platformdirs
+
+    return Path(getattr(platformdirs, kind)("webseam", appauthor=False))

@@ -1,0 +1,274 @@
+"""The values that travel through webseam: a request, its hits, and what was tried to get them.
+
+All are frozen: a response may be cached, shared by coalesced callers and rendered by several fronts at once.
+`as_json` gives the one JSON form, the same on the command line, over HTTP and in the cache.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from enum import Enum
+from typing import Any, Literal, cast, get_args
+
+from webseam.domains import normalize_rule
+from webseam.errors import Outcome, RequestError
+
+Freshness = Literal["day", "week", "month", "year"]
+Safe = Literal["off", "moderate", "strict"]
+Kind = Literal["web", "news", "code", "paper"]
+
+MAX_QUERY = 2_000  # characters after trimming
+MAX_COUNT = 100
+MAX_PAGE = 100
+MAX_DOMAINS = 300  # the longest list any provider takes
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # BCP 47, the shapes search engines know
+_REGION = re.compile(r"[A-Za-z]{2}")  # ISO 3166-1 alpha-2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One search as the caller asked for it; checked and normalised on construction.
+
+    Attributes:
+        query: 1 to 2,000 characters after trimming; never rewritten.
+        count: hits wanted, 1 to 100.
+        include_domains, exclude_domains: hosts or host/path prefixes, subdomains included; exclude wins.
+        freshness: published within the last day, week, month or year.
+        after, before: inclusive calendar days (UTC), ISO 8601; they win over `freshness`.
+        language: BCP 47, e.g. "en" or "pt-BR". region: ISO 3166-1 alpha-2, e.g. "DE".
+        safe: adult-content filter. kind: what sort of source. page: 1 is the first.
+
+    Raises:
+        RequestError: naming the field and the fix.
+    """
+
+    query: str
+    count: int = 10
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    freshness: Freshness | None = None
+    after: str | None = None
+    before: str | None = None
+    language: str | None = None
+    region: str | None = None
+    safe: Safe | None = None
+    kind: Kind = "web"
+    page: int = 1
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "query", _query(self.query))
+        _whole_number("count", self.count, 1, MAX_COUNT)
+        _whole_number("page", self.page, 1, MAX_PAGE)
+        if self.include_domains:
+            put(self, "include_domains", _domains("include_domains", self.include_domains))
+        if self.exclude_domains:
+            put(self, "exclude_domains", _domains("exclude_domains", self.exclude_domains))
+        _choice("freshness", self.freshness, get_args(Freshness), optional=True)
+        _choice("safe", self.safe, get_args(Safe), optional=True)
+        _choice("kind", self.kind, get_args(Kind))
+        put(self, "after", _day("after", self.after))
+        put(self, "before", _day("before", self.before))
+        if self.after and self.before and self.after > self.before:
+            raise RequestError("after", f"{self.after} is later than before={self.before}", hint="swap the two days")
+        if self.language is not None:
+            put(self, "language", _code("language", self.language, _LANGUAGE, "a BCP 47 tag such as en or pt-BR"))
+        if self.region is not None:
+            region = _code("region", self.region, _REGION, "two letters of ISO 3166-1 such as DE")
+            put(self, "region", region.upper())
+
+
+def _query(value: object) -> str:
+    if not isinstance(value, str):
+        raise RequestError("query", f"must be text, not {type(value).__name__}")
+    query = value.strip()
+    if not query:
+        raise RequestError("query", "is empty", hint="say what to search for")
+    if len(query) > MAX_QUERY:
+        raise RequestError(
+            "query", f"has {len(query):,} characters, at most {MAX_QUERY:,} are allowed", hint="shorten it"
+        )
+    if "\x00" in query or any("\ud800" <= character <= "\udfff" for character in query):
+        raise RequestError("query", "has a NUL or half of a surrogate pair", hint="send valid Unicode text")
+    return query
+
+
+def _whole_number(name: str, value: object, low: int, high: int) -> None:
+    if type(value) is not int or not low <= value <= high:
+        raise RequestError(name, f"must be a whole number from {low} to {high}, not {value!r:.40}")
+
+
+def _choice(name: str, value: object, allowed: tuple[str, ...], *, optional: bool = False) -> None:
+    if value in allowed or (optional and value is None):
+        return
+    raise RequestError(name, f"{value!r:.40} is not one of {', '.join(allowed)}")
+
+
+def _domains(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, (tuple, list, set, frozenset)):
+        raise RequestError(name, "must be a list of hosts", hint="wrap a single host in a list")
+    if len(value) > MAX_DOMAINS:
+        raise RequestError(name, f"has {len(value)} entries, at most {MAX_DOMAINS} are allowed")
+    rules: dict[str, None] = {}
+    for entry in value:
+        try:
+            rules[normalize_rule(entry)] = None
+        except (ValueError, AttributeError):
+            raise RequestError(
+                name, f"{entry!r:.80} is not a domain", hint="write a host such as example.org, or host/path"
+            ) from None
+    return tuple(rules)
+
+
+def _day(name: str, value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, date):
+        return value.isoformat()[:10]
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(value.strip()).isoformat()
+        except ValueError:
+            pass
+    raise RequestError(name, f"{value!r:.40} is not a day", hint="write it as YYYY-MM-DD")
+
+
+def _code(name: str, value: object, pattern: re.Pattern[str], wanted: str) -> str:
+    if isinstance(value, str) and pattern.fullmatch(value.strip()):
+        return value.strip()
+    raise RequestError(name, f"{value!r:.40} is not {wanted}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """One search result. Everything but `url` and `providers` may be None or empty: unknown is never invented.
+
+    Attributes:
+        url: unwrapped and free of tracking parameters.
+        snippet: at most 800 characters; `passages` keep longer extracts.
+        published: ISO 8601 day or instant.
+        score: the provider's own; not comparable between providers.
+        providers: ids of all providers that returned it.
+    """
+
+    url: str
+    title: str | None = None
+    snippet: str | None = None
+    published: str | None = None
+    author: str | None = None
+    site: str | None = None
+    score: float | None = None
+    providers: tuple[str, ...] = ()
+    passages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One provider or reader that was tried, or passed over, and what became of it.
+
+    Attributes:
+        took: seconds. retry_after: seconds it asked to be left alone. cost: US dollars, when known.
+        hits: how many usable hits it gave before filters.
+    """
+
+    provider: str
+    outcome: Outcome
+    took: float = 0.0
+    detail: str | None = None
+    http_status: int | None = None
+    retry_after: float | None = None
+    cost: float | None = None
+    hits: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResponse:
+    """What a search gave.
+
+    Attributes:
+        outcome: ok, empty or filtered from the library, which raises for the rest; fronts also fill in failures.
+        attempts: every provider considered, in order.
+        answer: a provider's own short answer, when it sent one.
+        notes: what was done that the caller might not expect, in words.
+        dropped: hits removed, by reason.
+        sent_to: ids of the providers that received the query over the network.
+        took: seconds from call to return.
+        detail, hint: what went wrong and what to do, on failure only.
+    """
+
+    query: str
+    hits: tuple[SearchHit, ...] = ()
+    outcome: Outcome = Outcome.OK
+    attempts: tuple[Attempt, ...] = ()
+    answer: str | None = None
+    notes: tuple[str, ...] = ()
+    dropped: dict[str, int] = field(default_factory=dict)
+    cached: bool = False
+    sent_to: tuple[str, ...] = ()
+    took: float = 0.0
+    detail: str | None = None
+    hint: str | None = None
+
+
+def as_json(value: Any) -> Any:
+    """Return a model value as plain JSON types: objects as dicts in field order, tuples as lists."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [as_json(item) for item in value]
+    return {name: as_json(getattr(value, name)) for name in _field_names(type(value))}
+
+
+_FIELD_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _field_names(kind: type) -> tuple[str, ...]:
+    names = _FIELD_NAMES.get(kind)
+    if names is None:
+        names = _FIELD_NAMES[kind] = tuple(item.name for item in fields(kind))
+    return names
+
+
+def response_from_json(data: dict[str, Any]) -> SearchResponse:
+    """Rebuild a `SearchResponse` from `as_json`, for the cache.
+
+    Raises:
+        KeyError, TypeError, ValueError: the data has another shape, e.g. written by another version.
+    """
+    hits = tuple(
+        SearchHit(**{**hit, "providers": tuple(hit["providers"]), "passages": tuple(hit["passages"])})
+        for hit in data["hits"]
+    )
+    attempts = tuple(Attempt(**{**attempt, "outcome": Outcome(attempt["outcome"])}) for attempt in data["attempts"])
+    return SearchResponse(
+        **{
+            **data,
+            "hits": hits,
+            "attempts": attempts,
+            "outcome": Outcome(data["outcome"]),
+            "notes": tuple(data["notes"]),
+            "sent_to": tuple(data["sent_to"]),
+            "dropped": cast("dict[str, int]", dict(data["dropped"])),
+        }
+    )
+
+
+__all__ = [
+    "Attempt",
+    "Freshness",
+    "Kind",
+    "Safe",
+    "SearchHit",
+    "SearchRequest",
+    "SearchResponse",
+    "as_json",
+    "replace",
+    "response_from_json",
+]

@@ -1,0 +1,348 @@
+"""`AsyncWeb` and `Web`: the one facade that every front and every program calls.
+
+It owns what searches share: settings, saved keys, connections, health, pace, cache, the local index. No rule of routing
+or egress lives here; it puts the parts together for one operation and takes them apart at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+
+from webseam import providers
+from webseam.config import Settings, SettingsSource, cache_folder, state_folder
+from webseam.errors import AllProvidersFailed, Outcome, ProviderError, RequestError
+from webseam.model import Freshness, Kind, Safe, SearchRequest, SearchResponse
+from webseam.net import EgressPolicy
+from webseam.resilience.coalesce import Coalescer
+from webseam.resilience.deadline import Deadline
+from webseam.resilience.health import Health
+from webseam.resilience.pace import Pace
+from webseam.resilience.store import Store, open_store
+from webseam.search.ask import Asker
+from webseam.search.diagnose import Diagnosis, diagnose
+from webseam.search.library import Library
+from webseam.search.overview import ProviderState, states
+from webseam.search.recall import Recall, key_of, words_key
+from webseam.search.route import Plan, plan
+from webseam.search.run import run
+from webseam.secrets import SavedKeys
+
+if TYPE_CHECKING:
+    from webseam.local import Progress
+    from webseam.net.client import Client
+    from webseam.providers.base import ProviderConfig
+
+T = TypeVar("T")
+STATE_FILE: Final = "state.sqlite3"
+INDEX_FILE: Final = "index.sqlite3"
+
+
+class AsyncWeb:
+    """The web for programs that run an asyncio event loop.
+
+    Args:
+        settings: values that win over everything else, by "section.key", e.g. `{"search.provider": "exa"}`.
+        environment: instead of the process's own.
+        folder: where the search for a project file starts; default the current one.
+        progress: called from a worker thread while the local index is built.
+        warn: called with one sentence when something works less well than it should; default: nothing.
+
+    Use as an async context manager, or call `aclose`.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
+        self._source = SettingsSource(
+            providers.schema_of, environment=environment, folder=folder, sections=providers.sections
+        )
+        self._flags = _by_place(settings or {})
+        self._warn = warn or _ignore
+        first = self.settings()
+        environment = first.environment
+        self._warned: set[str] = set()
+        self.saved_keys = SavedKeys(environment)
+        self.store: Store = open_store(
+            state_folder(environment) / STATE_FILE if first.get("state", "enabled") else None, warn=self._warn
+        )
+        self.health = Health(self.store)
+        self.library = Library(
+            cache_folder(environment) / INDEX_FILE,
+            folders=lambda: [Path(entry).expanduser() for entry in self.settings().get("index", "folders") or ()],
+            environments=lambda: None,
+            progress=progress,
+        )
+        self._shows_progress = progress is not None
+        self._clients: dict[str, Client] = {}
+        self._recall = Recall(self.store)
+        self._coalescer = Coalescer()
+        self._asker = Asker(
+            client_for=self._client_for, health=self.health, pace=Pace(self.store), library=self.library
+        )
+
+    def settings(self) -> Settings:
+        """Return the settings as they stand now, read again when a file changed.
+
+        Raises:
+            SettingsError: a file or a value is wrong.
+        """
+        return self._source.current().override(self._flags)
+
+    def plan(self, provider: str | None = None, *, local_only: bool | None = None) -> Plan:
+        """Return whom a search would ask now, in order, and why others are passed over. Sends nothing."""
+        return plan(provider, self.settings(), self.saved_keys, local_only=local_only)
+
+    def check_choice(self, provider: str) -> None:
+        """Raise SettingsError when `provider` (as for `search`) has an unknown name; one without a key passes."""
+        with contextlib.suppress(ProviderError):
+            self.plan(provider)
+
+    def provider_states(self) -> list[ProviderState]:
+        """Return how every provider is set up and stands now. Sends nothing."""
+        return states(self.settings(), self.saved_keys, self.health)
+
+    async def diagnose(self, provider: str, *, timeout: float = 15.0) -> Diagnosis:
+        """Send one small search to `provider` over the lane that searches use, and say how far it came."""
+        found = self.plan(provider).candidates[0]
+        return await diagnose(found, self._client_for, Deadline.after(timeout))
+
+    async def search(
+        self,
+        query: str | SearchRequest,
+        *,
+        count: int | None = None,
+        include_domains: Iterable[str] = (),
+        exclude_domains: Iterable[str] = (),
+        freshness: Freshness | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        language: str | None = None,
+        region: str | None = None,
+        safe: Safe | None = None,
+        kind: Kind = "web",
+        page: int = 1,
+        provider: str | None = None,
+        timeout: float | None = None,
+        strict: bool | None = None,
+        local_only: bool | None = None,
+        cache: bool = True,
+    ) -> SearchResponse:
+        """Search the web.
+
+        Args:
+            query: what to look for, or a whole `SearchRequest` (the options below are then ignored).
+            provider: "auto", a name, "a,b,c" (in this order), "fuse" or "fuse:a,b,c"; default: the setting.
+            timeout: seconds for everything, from call to return; default: `search.timeout`.
+            strict: an option that a provider lacks is an error instead of a note.
+            local_only: ask nobody outside this network.
+            cache: False = neither take the answer from the cache nor merge with an equal search under way.
+
+        Returns:
+            A response with outcome ok, empty or filtered.
+
+        Raises:
+            RequestError: the input is wrong; nothing was sent. ProviderError: the one named provider failed.
+            AllProvidersFailed: nobody answered; `.attempts` lists everyone.
+        """
+        started = time.monotonic()
+        settings = self.settings()
+        if isinstance(query, SearchRequest):
+            request = query
+        else:
+            request = SearchRequest(
+                query=query,
+                count=settings.get("search", "count") if count is None else count,
+                include_domains=_listed(include_domains),
+                exclude_domains=_listed(exclude_domains),
+                freshness=freshness,
+                after=after,
+                before=before,
+                language=language or settings.get("search", "language"),
+                region=region or settings.get("search", "region"),
+                safe=safe or settings.get("search", "safe"),
+                kind=kind,
+                page=page,
+            )
+        deadline = Deadline.after(_seconds(timeout, settings))
+        strict = settings.get("search", "strict") if strict is None else strict
+        chosen = plan(provider, settings, self.saved_keys, local_only=local_only)
+        self._pass_on(settings)
+        response = await self._answer(
+            chosen,
+            request,
+            settings,
+            deadline,
+            strict=bool(strict),
+            patient=self._shows_progress and timeout is None,
+            cache=cache,
+        )
+        return replace(response, query=request.query, took=round(time.monotonic() - started, 4))
+
+    async def _answer(
+        self,
+        chosen: Plan,
+        request: SearchRequest,
+        settings: Settings,
+        deadline: Deadline,
+        *,
+        strict: bool,
+        patient: bool,
+        cache: bool,
+    ) -> SearchResponse:
+        hedge = settings.get("search", "hedge")
+
+        def carry_out() -> Coroutine[Any, Any, SearchResponse]:
+            return run(chosen, request, self._asker, deadline, strict=strict, hedge=hedge, patient=patient)
+
+        if not cache:
+            return await carry_out()
+        ttl, window = settings.get("search", "cache_ttl"), settings.get("search", "repeat_window")
+        key = key_of(chosen, request, strict=strict)
+        words = words_key(chosen, request, strict=strict) if window > 0 else key
+        known = (
+            self._recall.repeated(words, window=window) if window > 0 and ttl > 0 else None
+        ) or self._recall.stored(key, ttl=ttl)
+        if known is not None:
+            return known
+        try:
+            response = await self._coalescer.run(key, carry_out, deadline=None if patient else deadline)
+        except TimeoutError:  # joined an equal search that had more time than this caller
+            raise AllProvidersFailed("the deadline passed", outcome=Outcome.TIMEOUT) from None
+        self._recall.keep(key, words, response, ttl=ttl, window=window)
+        return response
+
+    def _pass_on(self, settings: Settings) -> None:
+        """Warn once about what the settings and the key file had to say."""
+        for warning in (*settings.warnings, self.saved_keys.warning):
+            if warning and warning not in self._warned:
+                self._warned.add(warning)
+                self._warn(warning)
+
+    def _client_for(self, config: ProviderConfig) -> Client:
+        """Return the client of a provider's origin: single origin, no redirects, keys go nowhere else."""
+        settings = self.settings()
+        proxy, bundle = settings.get("net", "proxy"), settings.get("net", "ca_bundle")
+        local_dns = settings.get("net", "local_dns")
+        name = f"{config.base_url} {proxy} {bundle} {local_dns}"
+        client = self._clients.get(name)
+        if client is None:
+            from webseam.net.client import Client
+
+            policy = EgressPolicy.operator(config.base_url, proxy=bool(proxy), local_dns=local_dns)
+            client = self._clients[name] = Client(policy, proxy=proxy, ca_bundle=bundle)
+        return client
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open, in use or kept."""
+        return sum(client.open_connections for client in self._clients.values())
+
+    async def aclose(self) -> None:
+        """Close connections and write what waits to be written."""
+        clients, self._clients = self._clients, {}
+        await asyncio.gather(*(client.aclose() for client in clients.values()))
+        self.library.close()
+        self.store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Web:
+    """The web for programs without an event loop; also inside one, e.g. a notebook.
+
+    The same arguments and methods as `AsyncWeb`, without `await`. One background thread runs the loop.
+    """
+
+    def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="webseam", daemon=True)
+        self._thread.start()
+        try:
+            self._web = self._call(_make(settings, options))
+        except BaseException:
+            self._stop()
+            raise
+
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+        """Search the web; see `AsyncWeb.search`."""
+        return self._call(self._web.search(query, **options))
+
+    def close(self) -> None:
+        """Close connections and end the background thread."""
+        if not self._loop.is_closed():
+            self._call(self._web.aclose())
+            self._stop()
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Ctrl-C in the caller's thread must stop the work in ours
+            raise
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+async def _make(settings: Mapping[str, Any] | None, options: Mapping[str, Any]) -> AsyncWeb:
+    return AsyncWeb(settings, **options)
+
+
+def _by_place(settings: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    from webseam.config import check, find_setting
+
+    flags = {}
+    for name, value in settings.items():
+        section, _, key = name.partition(".")
+        setting = find_setting(section, key, providers.schema_of, providers.sections)
+        flags[section, key] = check(setting, value, section, "the call")
+    return flags
+
+
+def _listed(domains: Iterable[str]) -> Any:
+    """Return what was given as a tuple; a bare string stays one, so that the request can say what is wrong with it."""
+    return domains if isinstance(domains, str) else tuple(domains)
+
+
+def _seconds(timeout: float | None, settings: Settings) -> float:
+    if timeout is None:
+        return float(settings.get("search", "timeout"))
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3_600:
+        raise RequestError("timeout", f"{timeout!r:.40} is not a number of seconds from 0 to 3600")
+    return float(timeout)
+
+
+def _ignore(_warning: str) -> None:
+    return
