@@ -1,0 +1,126 @@
+"""Exa's search API. Wire: https://docs.exa.ai/reference/search, as its official Python SDK sends it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from webseam.domains import host_of
+from webseam.errors import Outcome, ProviderError
+from webseam.model import Kind, SearchRequest
+from webseam.net.message import Request
+from webseam.providers.base import (
+    EMULATED,
+    NATIVE,
+    Hits,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    Reply,
+    Setting,
+    post_json,
+    rows,
+)
+from webseam.providers.options import date_range
+
+CATEGORY: Final[dict[Kind, str]] = {"news": "news", "paper": "publication", "code": "github"}
+_TYPES = ("auto", "lite", "deep", "deep-lite", "deep-reasoning", "fast", "instant", "neural")
+_HIGHLIGHTS_IN_SNIPPET = 3
+
+
+class Exa(Provider):
+    id = "exa"
+    label = "Exa"
+    receives = "Exa (exa.ai)"
+    rank = 10
+    base_url = "https://api.exa.ai"
+    key_env = ("EXA_API_KEY", "METAPHOR_API_KEY")
+    base_env = ("EXA_BASE_URL", "EXA_API_BASE")
+    settings = (
+        Setting(name="search_type", default="auto", choices=_TYPES, env=("EXA_SEARCH_TYPE",), help="how Exa searches"),
+        Setting(
+            name="contents", default="highlights", choices=("highlights", "text", "summary"), help="what hits carry"
+        ),
+        Setting(name="text_chars", kind="whole", default=1000, low=100, high=10_000, help="characters of text a hit"),
+    )
+    options = {
+        "include_domains": NATIVE,
+        "exclude_domains": NATIVE,
+        "freshness": NATIVE,
+        "date_range": NATIVE,
+        "region": NATIVE,
+        "safe": NATIVE,
+        "page": EMULATED,
+    }
+    kinds = {"news": NATIVE, "paper": NATIVE, "code": EMULATED}
+    max_count = 100
+    interval = 0.1  # 10 requests a second a key
+    price = 0.005
+    hint = "get a key at exa.ai, then: webseam key set exa"
+
+    def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
+        return self._post(search, config, CATEGORY.get(search.kind))
+
+    def _post(self, search: SearchRequest, config: ProviderConfig, category: str | None) -> Request:
+        after, before = date_range(search)
+        body: dict[str, Any] = {
+            "query": search.query,
+            "numResults": search.count,
+            "type": config.values["search_type"],
+            "contents": _contents(config),  # left out, Exa adds 10,000 characters of text to every hit
+            "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
+            "endPublishedDate": f"{before}T23:59:59.999Z" if before else None,
+            "category": category,
+            "moderation": True if search.safe in ("moderate", "strict") else None,
+            "userLocation": search.region,
+        }
+        if search.include_domains:  # Exa takes one of the two lists; the other is filtered here
+            body["includeDomains"] = [host_of(rule) for rule in search.include_domains]
+        elif search.exclude_domains:
+            body["excludeDomains"] = [rule for rule in search.exclude_domains if "/" not in rule] or None
+        return post_json(config, "/search", body, ("x-api-key", config.key))
+
+    def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
+        if reply.status == 400 and search.kind == "code" and b"category" in reply.response.body.lower():
+            return self._post(search, config, None)  # the category is gone from newer API versions
+        if reply.status == 400 and b"NUM_RESULTS_EXCEEDED" in reply.response.body:
+            return ProviderError(
+                "the plan allows fewer results", outcome=Outcome.UNSUPPORTED, http_status=400, hint="ask for fewer"
+            )
+        return None
+
+    def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
+        return parse_results(reply.json(), reply, self.id)
+
+
+def _contents(config: ProviderConfig) -> dict[str, Any]:
+    kind = config.values["contents"]
+    if kind == "text":
+        return {"text": {"maxCharacters": config.values["text_chars"]}}
+    return {kind: True}
+
+
+def parse_results(document: Any, reply: Reply, provider: str) -> Parsed:
+    """Read Exa's result object; its hosted server sends the same one inside its own envelope."""
+    hits = Hits(provider)
+    for row in rows(reply, document, "results"):
+        highlights = [text for text in row.get("highlights") or () if isinstance(text, str)]
+        text = row.get("text") if isinstance(row.get("text"), str) else None
+        hits.add(
+            url=row.get("url"),
+            title=row.get("title"),
+            snippet=" … ".join(highlights[:_HIGHLIGHTS_IN_SNIPPET]) or row.get("summary") or text,
+            published=row.get("publishedDate"),
+            author=row.get("author"),
+            score=row.get("score"),
+            passages=highlights or ([text] if text else ()),
+        )
+    cost = document.get("costDollars")
+    total = cost.get("total") if isinstance(cost, dict) else None
+    return hits.parsed(
+        cost=float(total) if isinstance(total, (int, float)) else None,
+        notes=[
+            f"Exa: {reply.quote(str(remark.get('message') or remark.get('code')))}"
+            for remark in [*(document.get("notices") or ()), *(document.get("warnings") or ())]
+            if isinstance(remark, dict)
+        ],
+    )

@@ -1,0 +1,190 @@
+"""Exa's free tier: its hosted MCP server, without a key. The text form is what the official server writes.
+
+No key is ever sent here: a failing key must not silently become somebody else's free quota.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from webseam.domains import host_of
+from webseam.errors import Outcome, ProviderError
+from webseam.model import SearchRequest
+from webseam.net.message import Request
+from webseam.providers.base import EMULATED, Hits, Parsed, Provider, ProviderConfig, Reply, Setting
+from webseam.providers.exa import CATEGORY, parse_results
+from webseam.providers.mcp_wire import answer, call, nested_json, texts, tool_error
+from webseam.providers.options import date_range
+from webseam.providers.verdicts import by_words, is_challenge
+
+_TOOL: Final = "web_search_exa"
+_ADVANCED_TOOL: Final = "web_search_advanced_exa"
+_RATE_MARK: Final = "ai.exa/rateLimited"
+_FIELDS = r"Published(?: Date)?|Author|Highlights|Text|Summary"
+_STRICT_OPENING = re.compile(rf"^Title:.*\n\s*^URL:.*\n(?=(?:{_FIELDS}):)", re.MULTILINE)
+_LOOSE_OPENING = re.compile(r"^Title:.*\n\s*^URL:.*$", re.MULTILINE)
+_FIELD = re.compile(rf"^(Title|URL|{_FIELDS}):[ \t]?(.*)$")
+_RULE = re.compile(r"^\s*-{3,}\s*$")
+_TRAILING_RULE = re.compile(r"\n\s*-{3,}\s*$")
+_NOTHING = re.compile(r"no search results found", re.IGNORECASE)
+_ERROR_STATUS = re.compile(r"error \((\d{3})\)")
+
+
+class ExaFree(Provider):
+    id = "exa-free"
+    label = "Exa, free tier"
+    receives = "Exa (mcp.exa.ai)"
+    rank = 200
+    base_url = "https://mcp.exa.ai"
+    key = "none"
+    keyless_for = "exa"
+    settings = (
+        Setting(name="tier", kind="switch", default=True, env=("EXA_FREE_TIER",), help="off = never use the free tier"),
+        Setting(name="advanced", kind="switch", default=False, help="call the tool with native filters"),
+    )
+    options = {
+        "include_domains": EMULATED,
+        "exclude_domains": EMULATED,
+        "freshness": EMULATED,
+        "date_range": EMULATED,
+        "page": EMULATED,
+    }
+    kinds = {"news": EMULATED, "paper": EMULATED}
+    max_count = 50
+    interval = 0.5
+    price = 0.0
+    hint = "wait, or get a key of your own: webseam key set exa"
+
+    def unavailable(self, config: ProviderConfig) -> str | None:
+        return None if config.values["tier"] else "switched off (EXA_FREE_TIER)"
+
+    def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
+        source = ("x-exa-source", "webseam")  # attribution only
+        if config.values["advanced"]:
+            return call(config, f"/mcp?tools={_ADVANCED_TOOL}", _ADVANCED_TOOL, _advanced(search), source)
+        query = search.query
+        if search.include_domains:  # a hint to a semantic engine; the filter here is what holds
+            query += " " + " OR ".join(f"site:{host_of(rule)}" for rule in search.include_domains[:8])
+        if search.kind in ("news", "paper"):
+            query += f" category:{CATEGORY[search.kind]}"
+        return call(config, "/mcp", _TOOL, {"query": query, "numResults": search.count}, source)
+
+    def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
+        result = answer(reply)
+        blocks = texts(result)
+        text = "\n\n".join(blocks)
+        if _is_rate_limited(result):
+            raise _limited(reply, text)
+        if result.get("isError"):
+            raise _tool_failure(reply, text)
+        for candidate in (result.get("structuredContent"), result.get("data"), *map(nested_json, blocks)):
+            if isinstance(candidate, dict) and isinstance(candidate.get("results"), list):
+                return parse_results(candidate, reply, self.id)
+        return self._from_text(reply, text.replace("\r\n", "\n"))
+
+    def _from_text(self, reply: Reply, text: str) -> Parsed:
+        hits = Hits(self.id)
+        for record in _records(text):
+            hits.add(**record)
+        if hits.found or hits.dropped or not text.strip() or _NOTHING.search(text):
+            return hits.parsed()
+        if text.lstrip()[:1] == "<":
+            outcome = Outcome.BLOCKED if is_challenge(reply, text) else Outcome.BAD_RESPONSE
+            raise ProviderError("it sent a web page instead of results", outcome=outcome, http_status=reply.status)
+        if by_words(text) == Outcome.RATE_LIMITED:
+            raise _limited(reply, text)
+        raise ProviderError(
+            f"its answer holds no result: {reply.quote(text)}", outcome=Outcome.BAD_RESPONSE, http_status=reply.status
+        )
+
+
+def _advanced(search: SearchRequest) -> dict[str, Any]:
+    after, before = date_range(search)
+    arguments = {
+        "query": search.query,
+        "numResults": search.count,
+        "includeDomains": [host_of(rule) for rule in search.include_domains] or None,
+        "excludeDomains": None
+        if search.include_domains
+        else [rule for rule in search.exclude_domains if "/" not in rule] or None,
+        "startPublishedDate": after,
+        "endPublishedDate": before,
+        "category": CATEGORY.get(search.kind),
+        "userLocation": search.region,
+        "moderation": True if search.safe in ("moderate", "strict") else None,
+    }
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _is_rate_limited(result: dict[str, Any]) -> bool:
+    content = result.get("content")
+    for holder in [result, *(content if isinstance(content, list) else ())]:
+        meta = holder.get("_meta") if isinstance(holder, dict) else None
+        if isinstance(meta, dict) and meta.get(_RATE_MARK):
+            return True
+    return False
+
+
+def _limited(reply: Reply, text: str) -> ProviderError:
+    from webseam.providers.verdicts import retry_after
+
+    return ProviderError(
+        f"the free tier's rate limit is reached: {reply.quote(text.split('http')[0])}",
+        outcome=Outcome.RATE_LIMITED,
+        http_status=reply.status,
+        retry_after=retry_after(reply),
+    )
+
+
+def _tool_failure(reply: Reply, text: str) -> ProviderError:
+    status = _ERROR_STATUS.search(text)
+    if "rate limit" in text.lower() or (status and status[1] == "429"):
+        return _limited(reply, text)
+    error = tool_error(reply, text)
+    if status:
+        by_status = {"402": Outcome.QUOTA, "401": Outcome.AUTH, "403": Outcome.AUTH}
+        error.outcome = by_status.get(status[1], Outcome.BAD_RESPONSE if status[1][0] == "5" else error.outcome)
+        error.http_status = int(status[1])
+    elif "timed out after" in text:
+        error.outcome = Outcome.TIMEOUT
+    return error
+
+
+def _records(text: str) -> list[dict[str, object]]:
+    """Return the records of the server's text form.
+
+    A record runs from one opening (a Title line, then a URL line) to the next. It is never split at a rule: the server
+    writes rules between records, but page text contains rules too.
+    """
+    openings = [found.start() for found in _STRICT_OPENING.finditer(text)]
+    if not openings:
+        openings = [found.start() for found in _LOOSE_OPENING.finditer(text)]
+    ends = [*openings[1:], len(text)]
+    return [
+        _record(_TRAILING_RULE.sub("", text[start:end].rstrip())) for start, end in zip(openings, ends, strict=False)
+    ]
+
+
+def _record(text: str) -> dict[str, object]:
+    values: dict[str, str] = {}
+    current = ""
+    for line in text.split("\n"):
+        field = _FIELD.match(line)
+        if field and field[1] not in values:
+            current = field[1]
+            values[current] = field[2].strip()
+        elif current:
+            values[current] += "\n" + line
+    url = (values.get("URL") or "").split()
+    highlights = values.get("Highlights", "").strip("\n")
+    body = highlights or values.get("Text", "") or values.get("Summary", "")
+    lines = [line for line in body.split("\n") if not _RULE.match(line)]
+    return {
+        "url": url[0] if url else None,
+        "title": values.get("Title"),
+        "published": values.get("Published") or values.get("Published Date"),
+        "author": values.get("Author"),
+        "snippet": "\n".join(lines).replace("...", "…"),
+        "passages": [line for line in lines if line.strip()] if highlights else (),
+    }

@@ -1,0 +1,51 @@
+"""Request options as services spell them: dates, buckets of age, `site:` operators."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from webseam.domains import host_of
+from webseam.model import Freshness, SearchRequest
+
+FRESH_DAYS: Final[dict[Freshness, int]] = {"day": 1, "week": 7, "month": 31, "year": 366}
+MAX_SITES: Final = 8  # domains written into a query as operators; engines ignore or refuse longer ones
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
+
+
+def date_range(search: SearchRequest, *, start_only: bool = False) -> tuple[str | None, str | None]:
+    """Return `(after, before)` as ISO days; a freshness becomes a start date. Explicit days win."""
+    if search.after or search.before:
+        return search.after, None if start_only else search.before
+    if search.freshness:
+        return (today() - timedelta(days=FRESH_DAYS[search.freshness])).isoformat(), None
+    return None, None
+
+
+def bucket(search: SearchRequest) -> Freshness | None:
+    """Return the smallest freshness that contains the wanted days, for services that know nothing finer."""
+    if not search.after:
+        return None if search.before else search.freshness
+    age = (today() - date.fromisoformat(search.after)).days
+    return next((name for name, days in FRESH_DAYS.items() if age <= days), None)
+
+
+def with_sites(search: SearchRequest, *, limit: int = 2_000, exclude: bool = True) -> str:
+    """Return the query with `site:` operators appended; the caller's own words are never touched.
+
+    Domains that do not fit are left to the filter that every hit passes anyway.
+    """
+    query = search.query
+    for count in range(min(MAX_SITES, len(search.include_domains)), 0, -1):
+        sites = " OR ".join(f"site:{host_of(rule)}" for rule in search.include_domains[:count])
+        longer = f"{query} ({sites})" if count > 1 else f"{query} {sites}"
+        if len(longer) <= limit and count == len(search.include_domains):
+            query = longer  # part of an OR would hide the other hosts, so all or none
+            break
+    for rule in search.exclude_domains[:MAX_SITES] if exclude else ():
+        if "/" not in rule and len(query) + len(rule) + 7 <= limit:
+            query += f" -site:{rule}"
+    return query

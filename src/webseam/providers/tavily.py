@@ -1,0 +1,146 @@
+"""Tavily's search API. Wire: https://docs.tavily.com, as its official Python SDK sends it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from webseam.domains import host_of
+from webseam.errors import Outcome, ProviderError
+from webseam.model import SearchRequest
+from webseam.net.message import Request
+from webseam.providers.base import (
+    NATIVE,
+    Hits,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    Reply,
+    Setting,
+    post_json,
+    rows,
+)
+from webseam.providers.countries import ENGLISH_NAME
+
+_MAX_INCLUDE: Final = 300
+_MAX_EXCLUDE: Final = 150
+_CREDIT_DOLLARS: Final = 0.008
+_PLAN_LIMITS: Final = (432, 433)  # Tavily's own statuses: plan limit, pay-as-you-go limit
+
+
+class Tavily(Provider):
+    id = "tavily"
+    label = "Tavily"
+    receives = "Tavily (tavily.com)"
+    rank = 50
+    base_url = "https://api.tavily.com"
+    key_env = ("TAVILY_API_KEY",)
+    base_env = ("TAVILY_BASE_URL", "TAVILY_API_BASE")
+    settings = (
+        Setting(
+            name="search_depth",
+            default="basic",
+            choices=("basic", "advanced", "fast", "ultra-fast"),
+            help="advanced costs double",
+        ),
+        Setting(name="include_answer", kind="switch", default=False, help="ask for a short answer too"),
+        Setting(name="keyless", kind="switch", default=False, help="without a key, use Tavily's anonymous access"),
+        Setting(name="project", env=("TAVILY_PROJECT",), help="project the usage is booked on"),
+        Setting(name="organization", env=("TAVILY_ORG_ID",), help="organization the usage is booked on"),
+    )
+    options = {
+        "include_domains": NATIVE,
+        "exclude_domains": NATIVE,
+        "freshness": NATIVE,
+        "date_range": NATIVE,
+        "language": NATIVE,
+        "region": NATIVE,
+    }
+    kinds = {"news": NATIVE}
+    max_count = 20
+    max_query = 400
+    price = 0.008
+    hint = "get a key at tavily.com, then: webseam key set tavily"
+
+    def unavailable(self, config: ProviderConfig) -> str | None:
+        return None if config.values["keyless"] else super().unavailable(config)
+
+    def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
+        values = config.values
+        body: dict[str, Any] = {
+            "query": search.query,
+            "search_depth": values["search_depth"],
+            "topic": "news" if search.kind == "news" else "general",  # never from a freshness: it changes what is found
+            "max_results": search.count,
+            "include_answer": values["include_answer"],
+            "include_raw_content": False,
+            "include_usage": True,
+            "include_domains": [host_of(rule) for rule in search.include_domains[:_MAX_INCLUDE]] or None,
+            "exclude_domains": [rule for rule in search.exclude_domains if "/" not in rule][:_MAX_EXCLUDE] or None,
+            "language": search.language,
+            "filter_by_language": True if search.language else None,
+        }
+        if search.after or search.before:
+            body["start_date"], body["end_date"] = search.after, search.before
+        else:
+            body["time_range"] = search.freshness
+        if search.region and search.kind == "web":
+            body["country"] = ENGLISH_NAME.get(search.region)
+        headers = [("X-Client-Source", "webseam")]
+        headers.append(("Authorization", f"Bearer {config.key}") if config.key else ("X-Tavily-Access-Mode", "keyless"))
+        for name, key in (("X-Project-ID", "project"), ("X-Tavily-Orgid", "organization")):
+            if values[key]:
+                headers.append((name, values[key]))
+        return post_json(config, "/search", body, *headers)
+
+    def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
+        from webseam.providers.verdicts import failure
+
+        error = failure(reply)
+        if reply.status in _PLAN_LIMITS:
+            error.outcome = Outcome.QUOTA
+        elif reply.status == 400 and error.outcome == Outcome.BAD_RESPONSE:
+            error.outcome = Outcome.UNSUPPORTED
+        return _keyless_limit(reply, error)
+
+    def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
+        document = reply.json()
+        hits = Hits(self.id)
+        for row in rows(reply, document, "results", required=False):
+            raw = row.get("raw_content")
+            hits.add(
+                url=row.get("url"),
+                title=row.get("title"),
+                snippet=row.get("content"),
+                published=row.get("published_date"),
+                score=row.get("score"),
+                passages=[raw] if isinstance(raw, str) else (),
+            )
+        if not hits.found and (error := _stated_error(reply, document)):
+            raise error
+        usage = document.get("usage")
+        credits_used = usage.get("credits") if isinstance(usage, dict) else None
+        answer = document.get("answer")
+        return hits.parsed(
+            answer=answer if isinstance(answer, str) and answer.strip() else None,
+            cost=credits_used * _CREDIT_DOLLARS if isinstance(credits_used, (int, float)) else None,
+        )
+
+
+def _stated_error(reply: Reply, document: Any) -> ProviderError | None:
+    from webseam.providers.verdicts import error_object
+
+    return None if isinstance(document.get("results"), list) else error_object(reply, document)
+
+
+def _keyless_limit(reply: Reply, error: ProviderError) -> ProviderError:
+    """Read the envelope of anonymous access: a limit with the window it is for and the delay it asks for."""
+    try:
+        document = reply.json()
+    except ProviderError:
+        return error
+    stated = document.get("error") if isinstance(document, dict) else None
+    if isinstance(stated, dict) and isinstance(stated.get("retry_after_seconds"), (int, float)):
+        long = str(stated.get("window")) in ("day", "month")
+        error.outcome = Outcome.QUOTA if long else Outcome.RATE_LIMITED
+        error.retry_after = max(0.0, float(stated["retry_after_seconds"]))
+    return error

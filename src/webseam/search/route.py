@@ -1,0 +1,149 @@
+"""Which providers a search may use, in which order, and why the others are passed over.
+
+Everything about choice is decided here before anything is sent, so that what is skipped can be listed with its reason
+and nothing that costs or discloses is used by surprise. Must not send anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from webseam import providers
+from webseam.config import Settings
+from webseam.errors import Outcome, ProviderError, RequestError
+from webseam.model import Attempt
+from webseam.providers.base import Provider, ProviderConfig
+from webseam.providers.setup import configure, enabled
+from webseam.secrets import SavedKeys
+
+AUTO: Final = "auto"
+FUSE: Final = "fuse"
+FUSED: Final = 3  # providers that a bare `fuse` asks at once
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A provider with the setup it would be used with."""
+
+    provider: Provider
+    config: ProviderConfig
+
+    @property
+    def id(self) -> str:
+        return self.provider.id
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to ask. `one` never falls back; `chain` stops at the first answer; `fuse` asks all and merges."""
+
+    kind: Literal["one", "chain", "fuse"]
+    candidates: tuple[Candidate, ...]
+    skipped: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def plan(choice: str | None, settings: Settings, saved: SavedKeys, *, local_only: bool | None = None) -> Plan:
+    """Return the plan for `choice`: "auto", a name, "a,b,c", "fuse" or "fuse:a,b,c"; None = the setting.
+
+    Raises:
+        SettingsError: an unknown name, proposing the nearest. ProviderError: a named provider cannot be used.
+    """
+    wanted = (choice if choice is not None else settings.get("search", "provider")).strip().lower()
+    if local_only is not None:
+        settings = settings.override({("search", "local_only"): local_only})
+    if wanted == AUTO:
+        return _auto(settings, saved)
+    kind, names = _names(wanted)
+    if kind == "fuse" and not names:
+        automatic = _auto(settings, saved)
+        networked = [one for one in automatic.candidates if not one.provider.local]
+        chosen = (networked or list(automatic.candidates))[:FUSED]
+        return Plan("fuse", tuple(chosen), automatic.skipped, automatic.notes)
+    return _named(kind, names, settings, saved)
+
+
+def _names(wanted: str) -> tuple[Literal["one", "chain", "fuse"], list[str]]:
+    head, _, tail = wanted.partition(":")
+    fused = head == FUSE
+    names = [name.strip() for name in (tail if fused else wanted).split(",") if name.strip()]
+    if not fused and not names:
+        raise RequestError("provider", "names no provider", hint="auto, a name, a list such as a,b, or fuse")
+    known = list(dict.fromkeys(names))
+    if fused:
+        return "fuse", known
+    return ("one" if len(known) == 1 else "chain"), known
+
+
+def refusal(provider: Provider, settings: Settings) -> str | None:
+    """Return why the user's own rules forbid this provider, or None. They bind whoever named it."""
+    allow, deny = settings.get("search", "allow"), settings.get("search", "deny")
+    if allow and provider.id not in allow:
+        return "not in search.allow"
+    if deny and provider.id in deny:
+        return "in search.deny"
+    if not enabled(provider, settings):
+        return "switched off in the settings"
+    if settings.get("search", "local_only") and not (provider.private or provider.local):
+        return "sends the query off this network (local-only is on)"
+    return None
+
+
+def _auto(settings: Settings, saved: SavedKeys) -> Plan:
+    order = settings.get("search", "order")
+    names = list(order) if order else [one.id for one in providers.every() if one.rank is not None]
+    found: list[Candidate] = []
+    skipped: list[Attempt] = []
+    for name in names:
+        provider = providers.get(name)
+        config = configure(provider, settings, saved)
+        reason = refusal(provider, settings) or provider.unavailable(config)
+        if reason is None:
+            found.append(Candidate(provider, config))
+        else:
+            skipped.append(Attempt(provider=name, outcome=Outcome.UNAVAILABLE, detail=reason))
+    return Plan("chain", tuple(found), tuple(skipped))
+
+
+def _named(kind: Literal["one", "chain", "fuse"], names: list[str], settings: Settings, saved: SavedKeys) -> Plan:
+    found: list[Candidate] = []
+    skipped: list[Attempt] = []
+    notes: list[str] = []
+    for name in names:
+        provider = providers.get(name)
+        config = configure(provider, settings, saved)
+        reason = refusal(provider, settings) or provider.unavailable(config)
+        stand_in = _keyless(provider, config) if reason and not refusal(provider, settings) else None
+        if stand_in is not None:
+            provider, config = stand_in, configure(stand_in, settings, saved)
+            reason = refusal(provider, settings) or provider.unavailable(config)
+            notes.append(f"{name} has no key, so {provider.id} was asked ({provider.receives} receives the query)")
+        if reason is None:
+            found.append(Candidate(provider, config))
+        elif kind == "one":
+            raise _cannot_use(provider, reason)
+        else:
+            skipped.append(Attempt(provider=name, outcome=Outcome.UNAVAILABLE, detail=reason))
+    return Plan(kind, tuple(found), tuple(skipped), tuple(notes))
+
+
+def _keyless(provider: Provider, config: ProviderConfig) -> Provider | None:
+    """Return the free tier that takes this provider's place when it has no key."""
+    if config.key or provider.key != "required":
+        return None
+    return next((other for other in providers.every() if other.keyless_for == provider.id), None)
+
+
+def _cannot_use(provider: Provider, reason: str) -> ProviderError:
+    attempt = Attempt(provider=provider.id, outcome=Outcome.UNAVAILABLE, detail=reason)
+    return ProviderError(
+        f"{provider.id} cannot be used: {reason}",
+        outcome=Outcome.UNAVAILABLE,
+        provider=provider.id,
+        hint=provider.hint or None,
+        attempts=(attempt,),
+    )
+
+
+__all__ = ["AUTO", "FUSE", "Candidate", "Plan", "plan", "refusal"]
