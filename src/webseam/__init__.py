@@ -11,9 +11,11 @@ Names are loaded when they are first used, so that `import webseam` costs a mill
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # type checkers take it for true; importing `typing` would be most of what this import costs
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from webseam.errors import (
         AllProvidersFailed,
         EgressDenied,

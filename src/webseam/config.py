@@ -12,10 +12,12 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from webseam.errors import SettingsError
+from webseam.text import clean
 
 ValueKind = Literal["text", "whole", "number", "switch", "list"]
 UNSET_WORDS: Final = frozenset({"", "undefined", "null"})  # what wrappers put into variables that nobody set
@@ -84,7 +86,6 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
     ),
     "index": (
         Setting(name="folders", kind="list", guarded=True, help="folders of documentation to index"),
-        Setting(name="environments", kind="list", guarded=True, help="further site-packages folders to index"),
     ),
     "trust": (Setting(name="folders", kind="list", guarded=True, help="folders whose webseam.toml may set anything"),),
 }
@@ -104,7 +105,7 @@ class Layer:
     """The values of one source, by section and key, as they were written."""
 
     origin: str
-    values: Mapping[tuple[str, str], Any]
+    values: Mapping[tuple[str, str], Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +152,16 @@ class Settings:
         return Settings(self.environment, {**self.flags, **flags}, self.layers, self.warnings)
 
 
+@cache
 def environment_name(section: str, key: str) -> str:
     """Return the environment name of a setting, `WEBSEAM_<SECTION>_<KEY>`."""
     return f"{ENV_PREFIX}{section}_{key}".replace("-", "_").upper()
 
 
+@cache
 def core_setting(section: str, key: str) -> Setting:
     """Return the description of a core setting."""
-    for setting in CORE[section]:
-        if setting.name == key:
-            return setting
-    raise KeyError(f"{section}.{key}")
+    return next(setting for setting in CORE[section] if setting.name == key)
 
 
 def check(setting: Setting, raw: Any, section: str, origin: str) -> Any:
@@ -174,14 +174,15 @@ def check(setting: Setting, raw: Any, section: str, origin: str) -> Any:
     shown = "the value" if setting.secret else repr(raw)[:60]
     try:
         value = _CONVERT[setting.kind](raw)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise SettingsError(name, f"{shown} in {origin} is not {_WORDS[setting.kind]}") from None
     if setting.choices and value not in setting.choices:
         raise SettingsError(name, f"{shown} in {origin} is not one of {', '.join(setting.choices)}")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = setting.low, setting.high
         if (low is not None and not value >= low) or (high is not None and not value <= high):
-            raise SettingsError(name, f"{shown} in {origin} is not from {low} to {high}")
+            wanted = f"at least {low:g}" if high is None else f"from {low or 0:g} to {high:g}"
+            raise SettingsError(name, f"{shown} in {origin} is not {wanted}")
     return value
 
 
@@ -192,13 +193,9 @@ def _text(raw: Any) -> str:
 
 
 def _whole(raw: Any) -> int:
-    if isinstance(raw, bool):
+    if isinstance(raw, bool) or not isinstance(raw, (str, int)):
         raise ValueError
-    return int(raw) if isinstance(raw, str) else raw if isinstance(raw, int) else _refuse()
-
-
-def _refuse() -> Any:
-    raise ValueError
+    return int(raw)
 
 
 def _decimal(raw: Any) -> float:
@@ -211,14 +208,10 @@ def _decimal(raw: Any) -> float:
 
 
 def _switch(raw: Any) -> bool:
-    if isinstance(raw, bool):
-        return raw
     word = str(raw).strip().lower()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
-    raise ValueError
+    if word not in _TRUE | _FALSE:
+        raise ValueError
+    return word in _TRUE
 
 
 def _list(raw: Any) -> tuple[str, ...]:
@@ -272,9 +265,9 @@ class SettingsSource:
     ) -> None:
         self._schema_of = schema_of
         self._sections = sections
-        self._environment = dict(os.environ if environment is None else environment)
-        self.user_file = config_folder(self._environment) / USER_FILE
-        self.project_file = _nearest_project_file(folder or Path.cwd())
+        self.environment = dict(os.environ if environment is None else environment)
+        self.user_file = config_folder(self.environment) / USER_FILE
+        self.project_file = _nearest_project_file(folder)
         self._stamp: object = None
         self._settings = Settings()
 
@@ -284,7 +277,7 @@ class SettingsSource:
         Raises:
             SettingsError: a file is not TOML, or has an unknown or malformed key.
         """
-        stamp = (_stamp(self.user_file), _stamp(self.project_file))
+        stamp = (file_stamp(self.user_file), file_stamp(self.project_file))
         if stamp != self._stamp:
             self._settings = self._load()
             self._stamp = stamp
@@ -295,7 +288,7 @@ class SettingsSource:
         user = self._read_file(self.user_file)
         layers = [Layer(str(self.user_file), user)] if user else []
         if self.project_file is not None and self.project_file != self.user_file:
-            trusted = _list(user.get(("trust", "folders"), ()))
+            trusted = Settings(self.environment, {}, tuple(layers)).get("trust", "folders") or ()
             project = self._read_file(self.project_file)
             allowed = {}
             for (section, key), value in project.items():
@@ -307,7 +300,7 @@ class SettingsSource:
                 else:
                     allowed[section, key] = value
             layers.insert(0, Layer(str(self.project_file), allowed))
-        return Settings(self._environment, {}, tuple(layers), tuple(warnings))
+        return Settings(self.environment, {}, tuple(layers), tuple(warnings))
 
     def _read_file(self, path: Path) -> dict[tuple[str, str], Any]:
         import tomllib
@@ -318,24 +311,20 @@ class SettingsSource:
             return {}
         except OSError as error:
             raise SettingsError(str(path), f"cannot be read: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:  # the file may be anybody's
             raise SettingsError(str(path), f"is not TOML: {error}") from None
         values: dict[tuple[str, str], Any] = {}
         for section, table in document.items():
             if not isinstance(table, dict):
-                raise SettingsError(
-                    f"{path}: {section}", "must stand in a section", hint=f"write [search] {section} = …"
-                )
+                name = clean(section)
+                raise SettingsError(f"{path}: {name}", "must stand in a section", hint=f"write [search] {name} = …")
             for key, value in table.items():
                 try:
                     check(self._setting(section, key), value, section, str(path))
                 except SettingsError as error:
-                    if error.field.startswith(str(path)):
-                        raise
-                    raise SettingsError(
-                        f"{path}: {error.field}", error.detail.split(": ", 1)[1], hint=error.hint
-                    ) from None
-                values[section, key] = value
+                    problem = error.detail.removeprefix(f"{error.field}: ")
+                    raise SettingsError(f"{path}: {error.field}", problem, hint=error.hint) from None
+                values[section.replace("-", "_"), key] = value
         return values
 
     def _setting(self, section: str, key: str) -> Setting:
@@ -350,27 +339,34 @@ def find_setting(section: str, key: str, schema_of: SchemaOf, sections: Callable
     """
     schema = CORE.get(section) or schema_of(section)
     if schema is None:
-        raise unknown(f"section [{section}]", section, [*CORE, *sections()])
+        raise unknown(f"section [{clean(section)}]", section, [*CORE, *sections()])
     for setting in schema:
         if setting.name == key:
             return setting
-    raise unknown(f"{section}.{key}", key, [setting.name for setting in schema])
+    raise unknown(f"{section}.{clean(key)}", key, [setting.name for setting in schema])
 
 
-def _stamp(path: Path | None) -> tuple[int, int] | None:
+def file_stamp(path: Path | None) -> tuple[int, ...] | None:
+    """Return what changes when a file is written (in one tick of the clock too), None when it is not there."""
     try:
         status = os.stat(path) if path is not None else None
     except OSError:
         return None
-    return (status.st_mtime_ns, status.st_size) if status else None
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode) if status else None
 
 
 def _is_trusted(folder: Path, trusted: Iterable[str]) -> bool:
-    return any(folder == Path(entry).expanduser() or Path(entry).expanduser() in folder.parents for entry in trusted)
+    """True when `folder` (resolved) is, or is below, a trusted one. Relative entries would follow the user around."""
+    named = [Path(entry).expanduser() for entry in trusted]
+    return any(entry.is_absolute() and folder.is_relative_to(entry.resolve()) for entry in named)
 
 
-def _nearest_project_file(folder: Path) -> Path | None:
-    for parent in (folder, *folder.parents):
+def _nearest_project_file(folder: Path | None) -> Path | None:
+    try:
+        start = (folder or Path.cwd()).resolve()
+    except OSError:  # the current folder was removed; searching needs none
+        return None
+    for parent in (start, *start.parents):
         candidate = parent / PROJECT_FILE
         if candidate.is_file():
             return candidate

@@ -8,7 +8,7 @@ host under it, which falls out of suffix matching and needs no list of suffixes.
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -28,10 +28,13 @@ def normalize_rule(text: str) -> str:
     if "@" in host or "?" in rest or "#" in rest or any(character.isspace() for character in rest):
         raise ValueError(f"{text!r} is not a host or host/path")
     host = ascii_host(re.sub(r":\d{1,5}$", "", host))
-    host = host.removeprefix("*.").removeprefix(".").removeprefix("www.") or host
-    if not host or len(host) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+    host = host.removeprefix("*.").removeprefix(".")
+    while host.startswith("www.") and "." in host[4:]:  # www.com is a host of its own; `com` would cover half the web
+        host = host[4:]
+    sound = len(host) <= _MAX_HOST and all(_LABEL.fullmatch(label) for label in host.split("."))
+    if not sound or not path.isprintable():
         raise ValueError(f"{text!r} is not a host or host/path")
-    path = path.rstrip("/")
+    path = path.strip("/")
     return f"{host}/{path}" if slash and path else host
 
 
@@ -44,11 +47,13 @@ def ascii_host(host: str) -> str:
     host = host.strip().rstrip(".").lower()
     if host.isascii():
         return host
+    if len(host) > _MAX_HOST:  # before the tables: their work grows faster than the name
+        raise ValueError(f"{host[:40]!r}… is longer than a name can be")
     import idna  # 20 ms of tables that only names outside ASCII need
 
     prefix = "*." if host.startswith("*.") else ""
     try:
-        return prefix + idna.encode(host.removeprefix("*."), uts46=True).decode("ascii")
+        return prefix + idna.encode(host.removeprefix("*."), uts46=True).decode("ascii").rstrip(".")
     except idna.IDNAError as error:
         raise ValueError(f"{host!r} is not a valid international name: {error}") from None
 
@@ -65,7 +70,7 @@ def covers(rule: str, url: str) -> bool:
         return False
     if not path:
         return True
-    own = parts.path.strip("/")
+    own, path = unquote(parts.path.strip("/")), unquote(path)
     return own == path or own.startswith(path + "/")
 
 

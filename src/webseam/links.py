@@ -14,8 +14,10 @@ from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from webseam.domains import ascii_host
+from webseam.text import HIDDEN
 
 MAX_URL: Final = 8_192  # characters, as the egress policy
+_MAX_WRAPPED: Final = 4 * MAX_URL  # a URL inside a wrapper is percent-encoded, perhaps twice
 _MAX_WRAPPERS: Final = 3  # a wrapper inside a wrapper is seen; deeper is an attack
 
 _TRACKING_NAMES: Final = frozenset(
@@ -31,27 +33,45 @@ _MAY_TRACK = re.compile(  # one scan tells most URLs apart from those whose para
     r"|hsctatracking|s_cid|wickedid|srsltid|_openstat|li_fat_id|epik|guc|spm|scm|ref_|cmpid|ga_)",
     re.IGNORECASE,
 )
-_MAY_WRAP = ("/l/", "/url", "/ck/a", "/r.php", "r.search.yahoo.com", "/RU=", "/redirect")
+_MAY_WRAP = re.compile(
+    r"duckduckgo\.com/l/|bing\.com/ck/a|google\.[a-z.]{2,6}/url|//r\.search\.yahoo\.com/|//lm?\.facebook\.com/"
+    r"|//l\.instagram\.com/|youtube\.com/redirect",
+    re.IGNORECASE,
+)
+_UNSEEN = re.compile(f"[\x80-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000{HIDDEN}]+")
+# A name written with percent signs or hidden characters is another name to the eye and to a filter than to a resolver.
+_AUTHORITY = re.compile(r"https?://[^/?#\\%]+", re.IGNORECASE)
+_NOT_IN_URL = re.compile("[\x00-\x20\x7f\ud800-\udfff]")
 
 
 def tidy(url: str) -> str | None:
-    """Return the URL a hit should show: unwrapped, without tracking parameters. None when it is not an http(s) URL."""
+    """Return the URL a hit should show: unwrapped, without tracking parameters. None when it is not an http(s) URL.
+
+    Characters that are not seen, or that steer how text is shown, are percent-encoded, as a browser would send them.
+    """
     url = url.strip()
-    for _ in range(_MAX_WRAPPERS):
+    if len(url) > _MAX_WRAPPED:
+        return None
+    for _ in range(_MAX_WRAPPERS + 1):
         inner = _unwrap(url)
         if inner is None:
             break
         url = inner
-    if len(url) > MAX_URL or (url[:7].lower() != "http://" and url[:8].lower() != "https://"):
+    else:
         return None
-    if any(character <= " " or character == "\x7f" for character in url):
+    if _NOT_IN_URL.search(url):
+        return None
+    if not url.isascii():
+        url = _UNSEEN.sub(lambda found: quote(found[0]), url)
+    authority = _AUTHORITY.match(url)
+    if len(url) > MAX_URL or authority is None or url[authority.end() : authority.end() + 1] in ("\\", "%"):
         return None
     return _without_tracking(url) if _MAY_TRACK.search(url) else url
 
 
 def _unwrap(url: str) -> str | None:
     """Return what a known redirect wrapper leads to, or None when `url` is not one."""
-    if not any(mark in url for mark in _MAY_WRAP):
+    if not _MAY_WRAP.search(url):
         return None
     try:
         parts = urlsplit(f"https:{url}" if url.startswith("//") else url)
@@ -59,9 +79,9 @@ def _unwrap(url: str) -> str | None:
     except ValueError:
         return None
     inner: str | None = None
-    if host.endswith("duckduckgo.com") and parts.path == "/l/":
+    if _is_under(host, "duckduckgo.com") and parts.path == "/l/":
         inner = _parameter(parts.query, "uddg")
-    elif host.endswith("bing.com") and parts.path == "/ck/a":
+    elif _is_under(host, "bing.com") and parts.path == "/ck/a":
         inner = _bing_target(_parameter(parts.query, "u"))
     elif re.fullmatch(r"google\.[a-z.]{2,6}", host) and parts.path == "/url":
         inner = _parameter(parts.query, "q") or _parameter(parts.query, "url")
@@ -75,12 +95,13 @@ def _unwrap(url: str) -> str | None:
     return inner if inner and inner[:7].lower() in ("http://", "https:/") else None
 
 
+def _is_under(host: str, domain: str) -> bool:
+    return host == domain or host.endswith("." + domain)
+
+
 def _parameter(query: str, name: str) -> str | None:
-    try:
-        fields = dict(reversed(parse_qsl(query, max_num_fields=200)))
-    except ValueError:
-        return None
-    return fields.get(name)  # decoded once by the parser; a second decoding would corrupt a %25 in the target
+    # Decoded once by the parser; a second decoding would corrupt a %25 in the target. The first of two values counts.
+    return dict(reversed(parse_qsl(query))).get(name)
 
 
 def _bing_target(value: str | None) -> str | None:
@@ -118,11 +139,18 @@ def canonical(url: str) -> str:
         host = ascii_host(parts.hostname or "").removeprefix("www.")
         port = parts.port
         fields = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=1_000) if parts.query else []
-    except ValueError:  # a broken host, port or an absurd number of parameters is only equal to itself
+        path = _path(parts.path)
+        query = urlencode(sorted(pair for pair in fields if not _is_tracking(pair[0]))) if fields else ""
+    except ValueError:  # a broken host, port or text, or an absurd number of parameters, is only equal to itself
         return url
     if port and port != _DEFAULT_PORT.get(parts.scheme):
         host = f"{host}:{port}"
-    path = quote(unquote(parts.path), safe="/%:@!$&'()*+,;=~-._") if "%" in parts.path else parts.path
-    query = urlencode(sorted(pair for pair in fields if not _is_tracking(pair[0]))) if fields else ""
     fragment = parts.fragment if parts.fragment.startswith(("!", "/")) else ""
     return urlunsplit(("", host, path.rstrip("/"), query, fragment))
+
+
+def _path(path: str) -> str:
+    """Return a path with one spelling for every character: percent-encoded only where it must be."""
+    if "%" not in path and path.isascii():
+        return path
+    return quote(unquote(path), safe="/%:@!$&'()*+,;=~-._")

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from enum import Enum
-from typing import Any, Literal, cast, get_args
+from operator import attrgetter
+from typing import Any, Literal, TypeVar, get_args
 
 from webseam.domains import normalize_rule
 from webseam.errors import Outcome, RequestError
@@ -19,6 +20,7 @@ Freshness = Literal["day", "week", "month", "year"]
 Safe = Literal["off", "moderate", "strict"]
 Kind = Literal["web", "news", "code", "paper"]
 
+T = TypeVar("T")
 MAX_QUERY = 2_000  # characters after trimming
 MAX_COUNT = 100
 MAX_PAGE = 100
@@ -116,7 +118,7 @@ def _domains(name: str, value: object) -> tuple[str, ...]:
     for entry in value:
         try:
             rules[normalize_rule(entry)] = None
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, TypeError):
             raise RequestError(
                 name, f"{entry!r:.80} is not a domain", hint="write a host such as example.org, or host/path"
             ) from None
@@ -236,28 +238,43 @@ def _field_names(kind: type) -> tuple[str, ...]:
     return names
 
 
-def response_from_json(data: dict[str, Any]) -> SearchResponse:
-    """Rebuild a `SearchResponse` from `as_json`, for the cache.
+fields_of = attrgetter(*(item.name for item in fields(SearchRequest)))
+_HIT = attrgetter(*(item.name for item in fields(SearchHit)))
+_ATTEMPT = attrgetter(*(item.name for item in fields(Attempt)))
+_RESPONSE = attrgetter(*(item.name for item in fields(SearchResponse)))
+_HITS_AT = [item.name for item in fields(SearchResponse)].index("hits")
+_ATTEMPTS_AT = [item.name for item in fields(SearchResponse)].index("attempts")
+
+
+def to_row(response: SearchResponse) -> list[Any]:
+    """Return a response as nested lists that `json` can write, for the cache: a tenth of the work of `as_json`."""
+    row = list(_RESPONSE(response))
+    row[_HITS_AT] = [_HIT(hit) for hit in response.hits]
+    row[_ATTEMPTS_AT] = [_ATTEMPT(attempt) for attempt in response.attempts]
+    return row
+
+
+def from_row(row: list[Any]) -> SearchResponse:
+    """Rebuild a response from `to_row`.
 
     Raises:
-        KeyError, TypeError, ValueError: the data has another shape, e.g. written by another version.
+        KeyError, TypeError, ValueError: the row has another shape, e.g. written by another version.
     """
-    hits = tuple(
-        SearchHit(**{**hit, "providers": tuple(hit["providers"]), "passages": tuple(hit["passages"])})
-        for hit in data["hits"]
-    )
-    attempts = tuple(Attempt(**{**attempt, "outcome": Outcome(attempt["outcome"])}) for attempt in data["attempts"])
-    return SearchResponse(
-        **{
-            **data,
-            "hits": hits,
-            "attempts": attempts,
-            "outcome": Outcome(data["outcome"]),
-            "notes": tuple(data["notes"]),
-            "sent_to": tuple(data["sent_to"]),
-            "dropped": cast("dict[str, int]", dict(data["dropped"])),
-        }
-    )
+    values = dict(zip([item.name for item in fields(SearchResponse)], row, strict=True))
+    values["hits"] = tuple(_from(SearchHit, hit) for hit in values["hits"])
+    values["attempts"] = tuple(_from(Attempt, attempt) for attempt in values["attempts"])
+    values["outcome"] = Outcome(values["outcome"])
+    for name in ("notes", "sent_to"):
+        values[name] = tuple(values[name])
+    return SearchResponse(**values)
+
+
+def _from(kind: type[T], row: list[Any]) -> T:
+    names = _field_names(kind)
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in zip(names, row, strict=True)}
+    if "outcome" in values:
+        values["outcome"] = Outcome(values["outcome"])
+    return kind(**values)
 
 
 __all__ = [
@@ -269,6 +286,8 @@ __all__ = [
     "SearchRequest",
     "SearchResponse",
     "as_json",
+    "fields_of",
+    "from_row",
     "replace",
-    "response_from_json",
+    "to_row",
 ]

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from webseam.config import config_folder
+from webseam.config import config_folder, file_stamp
 from webseam.errors import SettingsError
 
 KEYS_FILE = "keys.json"
@@ -60,9 +62,13 @@ class SavedKeys:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.path = config_folder(environment) / KEYS_FILE
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: tuple[int, ...] | None = None
         self._entries: dict[str, object] = {}
         self.warning: str | None = None
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return what changes when a key is saved or removed by any process."""
+        return file_stamp(self.path)
 
     def get(self, provider: str) -> Key | None:
         """Return the saved key of a provider, or None."""
@@ -98,21 +104,18 @@ class SavedKeys:
         return True
 
     def _read(self) -> dict[str, object]:
-        try:
-            status = os.stat(self.path)
-        except OSError:
-            self._stamp, self._entries = None, {}
+        stamp = file_stamp(self.path)
+        if stamp is None:
+            self._stamp, self._entries, self.warning = None, {}, None
             return self._entries
-        stamp = (status.st_mtime_ns, status.st_size)
         if stamp == self._stamp:
             return self._entries
-        if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
-            self.warning = f"{self.path} can be read by others: chmod 600 {self.path}"
         try:
+            self.warning = _exposed(self.path)
             entries = json.loads(self.path.read_text("utf-8"))
             if not isinstance(entries, dict):
                 raise ValueError
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             raise SettingsError(
                 str(self.path), "is not readable as saved keys", hint="move it away and set the keys again"
             ) from None
@@ -128,10 +131,19 @@ class SavedKeys:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(entries, file, indent=1, sort_keys=True)
+                file.flush()
+                os.fsync(descriptor)  # or a power cut could keep the new name and lose the contents
             beside.replace(self.path)
         finally:
             beside.unlink(missing_ok=True)
         self._stamp = None
+
+
+def _exposed(path: Path) -> str | None:
+    """Return the warning about a file that others can read, or None."""
+    if os.name != "posix" or not stat.S_IMODE(path.stat().st_mode) & 0o077:
+        return None
+    return f"{path} can be read by others: chmod 600 {shlex.quote(str(path))}"
 
 
 def _keyring_get(provider: str) -> str | None:

@@ -15,25 +15,32 @@ QUOTE_LIMIT = 200  # characters of somebody else's words that an error may repea
 SNIPPET_LIMIT = 800  # characters of a hit's snippet; longer extracts belong to `passages`
 
 # CSI, OSC (ended by BEL or ST), other string sequences, and two-byte escapes; C1 forms included. Linear on purpose.
+# A string without its end loses its introducer only: mis-decoded text has single C1 letters (`ž` in Windows-1252 is
+# 0x9e), and taking everything behind one away would silently cut the text there.
 _ESCAPE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x80-\x9f]*+(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Characters without a picture of their own that steer layout or hide text: soft hyphen, Arabic letter mark,
 # Hangul fillers, Mongolian selectors, zero-width and direction marks, invisible operators, BOM, interlinear
-# anchors, tag characters, variation selectors (kept below where an emoji or a CJK ideograph needs one).
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+# anchors, shorthand and musical format controls, tag characters, variation selectors. Joiners and U+FE0F are kept below
+# where the letters around them need them.
+HIDDEN = (  # the inside of a character class; URLs need it too
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_INVISIBLE = re.compile(f"[{HIDDEN}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_SPACE = re.compile(r"\s+")
 _JOINERS = "\u200c\u200d"
-_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!--[^<>]*--|![A-Za-z][^<>]*)>")
+_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!--(?s:(?!<!--|-->).)*+--|![A-Za-z][^<>]*)>")  # a comment with its contents
 _UNFINISHED_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]{0,200})?$")
-_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\((?:<([^<>\s]{1,2000})>|([^()\s]{1,2000}))(?:\s+\"[^\"]{0,300}\")?\)")
+# The target has to look like an address: `handlers[name](event)` in a snippet is code.
+_LINK = re.compile(
+    r"!?\[([^\[\]]{0,300})\]\((?:<([^<>\s]{1,2000})>|((?=[^()\s]*[:/.?#])[^()\s]{1,2000}))(?:\s+\"[^\"]{0,300}\")?\)"
+)
+_NESTED_LINKS = 3  # an image inside a link is common; deeper is defused whole
 
 # Scripts in which a joiner changes how the neighbouring letters are written.
 _JOINING_SCRIPTS = ((0x0600, 0x08FF), (0x0900, 0x0DFF), (0x0E00, 0x109F), (0x1780, 0x18AF), (0xA800, 0xABFF))
@@ -66,12 +73,12 @@ def _keep_needed(found: re.Match[str]) -> str:
         return ""
     kept = ""
     for mark in run:
-        emoji = unicodedata.category(before) in ("So", "Sk", "Mn") or before in "#*0123456789\u200d"
+        emoji = unicodedata.category(before) in ("So", "Sm", "Sk", "Mn") or before in "#*0123456789\u200d"
         if mark == "\ufe0f" and emoji:
             kept += mark
         elif mark in _JOINERS and after:
             joins_letters = _in_joining_script(before) and _in_joining_script(after)
-            joins_emoji = mark == "\u200d" and emoji and unicodedata.category(after) == "So"
+            joins_emoji = mark == "\u200d" and emoji and unicodedata.category(after) in ("So", "Sm")
             if joins_letters or joins_emoji:
                 kept += mark
     return kept
@@ -84,7 +91,7 @@ def _in_joining_script(character: str) -> bool:
 
 def squeeze(text: str) -> str:
     """Return `text` on one line, runs of white space made one space, ends trimmed."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def clip(text: str, limit: int) -> str:
@@ -95,7 +102,7 @@ def clip(text: str, limit: int) -> str:
     edge = cut.rfind(" ")
     if edge > limit // 2:  # one very long word is cut inside rather than lost
         cut = cut[:edge]
-    return cut.rstrip(" ,;:") + "…"
+    return cut.rstrip(" ,;:" + _JOINERS) + "…"  # a joiner with nothing to join is a hidden character
 
 
 def plain(fragment: str) -> str:
@@ -103,14 +110,14 @@ def plain(fragment: str) -> str:
 
     Markdown links and images become their label and address, so that nothing loads or hides behind a label.
     """
-    if "<" in fragment:
-        fragment = _UNFINISHED_TAG.sub("", _TAG.sub("", fragment))
+    if "<" in fragment:  # cleaned before too: a hidden character inside a tag would keep it from being one
+        fragment = _UNFINISHED_TAG.sub("", _TAG.sub("", clean(fragment)))
     if "&" in fragment:
         fragment = html.unescape(fragment)
     text = squeeze(clean(fragment))
-    if "](" in text:
-        text = _LINK.sub(lambda link: f"{link[1]} ({link[2] or link[3]})".strip(), text)
-    return text
+    for _ in range(_NESTED_LINKS if "](" in text else 0):
+        text = _LINK.sub(lambda link: f"{link[1].strip()} ({link[2] or link[3]})".strip(), text)
+    return text.replace("](", "] (")
 
 
 def quote(words: str) -> str:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from webseam import providers
-from webseam.config import Settings, SettingsSource, cache_folder, state_folder
+from webseam.config import Settings, SettingsSource, cache_folder, file_stamp, state_folder
 from webseam.errors import AllProvidersFailed, Outcome, ProviderError, RequestError
 from webseam.model import Freshness, Kind, Safe, SearchRequest, SearchResponse
 from webseam.net import EgressPolicy
@@ -30,7 +30,7 @@ from webseam.search.ask import Asker
 from webseam.search.diagnose import Diagnosis, diagnose
 from webseam.search.library import Library
 from webseam.search.overview import ProviderState, states
-from webseam.search.recall import Recall, key_of, words_key
+from webseam.search.recall import Recall, identity_of, key_of, words_of
 from webseam.search.route import Plan, plan
 from webseam.search.run import run
 from webseam.secrets import SavedKeys
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 STATE_FILE: Final = "state.sqlite3"
 INDEX_FILE: Final = "index.sqlite3"
+_PLANS_KEPT: Final = 64  # choices of providers remembered until a file changes
 
 
 class AsyncWeb:
@@ -71,11 +72,14 @@ class AsyncWeb:
             providers.schema_of, environment=environment, folder=folder, sections=providers.sections
         )
         self._flags = _by_place(settings or {})
+        self._current = self._snapshot = Settings()
+        self._plans: dict[object, Plan] = {}
         self._warn = warn or _ignore
+        self.saved_keys = SavedKeys(self._source.environment)
+        self._key_files = _key_files(self._source.environment)
         first = self.settings()
         environment = first.environment
         self._warned: set[str] = set()
-        self.saved_keys = SavedKeys(environment)
         self.store: Store = open_store(
             state_folder(environment) / STATE_FILE if first.get("state", "enabled") else None, warn=self._warn
         )
@@ -83,7 +87,6 @@ class AsyncWeb:
         self.library = Library(
             cache_folder(environment) / INDEX_FILE,
             folders=lambda: [Path(entry).expanduser() for entry in self.settings().get("index", "folders") or ()],
-            environments=lambda: None,
             progress=progress,
         )
         self._shows_progress = progress is not None
@@ -100,11 +103,24 @@ class AsyncWeb:
         Raises:
             SettingsError: a file or a value is wrong.
         """
-        return self._source.current().override(self._flags)
+        current = self._source.current()
+        if current is not self._current:  # a file changed: what was worked out from the old one is void
+            self._current, self._snapshot = current, current.override(self._flags)
+            self._plans.clear()
+        return self._snapshot
 
     def plan(self, provider: str | None = None, *, local_only: bool | None = None) -> Plan:
         """Return whom a search would ask now, in order, and why others are passed over. Sends nothing."""
-        return plan(provider, self.settings(), self.saved_keys, local_only=local_only)
+        return self._plan(self.settings(), provider, local_only)
+
+    def _plan(self, settings: Settings, provider: str | None, local_only: bool | None) -> Plan:
+        name = (provider, local_only, self.saved_keys.stamp(), tuple(map(file_stamp, self._key_files)))
+        found = self._plans.get(name)
+        if found is None:
+            found = self._plans[name] = plan(provider, settings, self.saved_keys, local_only=local_only)
+            while len(self._plans) > _PLANS_KEPT:
+                del self._plans[next(iter(self._plans))]
+        return found
 
     def check_choice(self, provider: str) -> None:
         """Raise SettingsError when `provider` (as for `search`) has an unknown name; one without a key passes."""
@@ -179,7 +195,7 @@ class AsyncWeb:
             )
         deadline = Deadline.after(_seconds(timeout, settings))
         strict = settings.get("search", "strict") if strict is None else strict
-        chosen = plan(provider, settings, self.saved_keys, local_only=local_only)
+        chosen = self._plan(settings, provider, local_only)
         self._pass_on(settings)
         response = await self._answer(
             chosen,
@@ -211,8 +227,8 @@ class AsyncWeb:
         if not cache:
             return await carry_out()
         ttl, window = settings.get("search", "cache_ttl"), settings.get("search", "repeat_window")
-        key = key_of(chosen, request, strict=strict)
-        words = words_key(chosen, request, strict=strict) if window > 0 else key
+        identity = identity_of(chosen, request, strict=strict)
+        key, words = key_of(identity), words_of(identity, request)
         known = (
             self._recall.repeated(words, window=window) if window > 0 and ttl > 0 else None
         ) or self._recall.stored(key, ttl=ttl)
@@ -234,7 +250,7 @@ class AsyncWeb:
 
     def _client_for(self, config: ProviderConfig) -> Client:
         """Return the client of a provider's origin: single origin, no redirects, keys go nowhere else."""
-        settings = self.settings()
+        settings = self._snapshot  # the search that asks has just looked at the files
         proxy, bundle = settings.get("net", "proxy"), settings.get("net", "ca_bundle")
         local_dns = settings.get("net", "local_dns")
         name = f"{config.base_url} {proxy} {bundle} {local_dns}"
@@ -255,7 +271,6 @@ class AsyncWeb:
         """Close connections and write what waits to be written."""
         clients, self._clients = self._clients, {}
         await asyncio.gather(*(client.aclose() for client in clients.values()))
-        self.library.close()
         self.store.close()
 
     async def __aenter__(self) -> Self:
@@ -329,6 +344,12 @@ def _by_place(settings: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
         setting = find_setting(section, key, providers.schema_of, providers.sections)
         flags[section, key] = check(setting, value, section, "the call")
     return flags
+
+
+def _key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files that variables name as holding a key. Told by their names: asking would load all providers."""
+    named = (environment[name].strip() for name in environment if name.endswith("_KEY_FILE"))
+    return tuple(Path(place).expanduser() for place in named if place)
 
 
 def _listed(domains: Iterable[str]) -> Any:

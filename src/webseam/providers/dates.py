@@ -6,9 +6,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
-_RELATIVE = re.compile(r"(\d{1,4}) (minute|min|hour|day)s? ago", re.IGNORECASE)
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?", re.ASCII)
+_RELATIVE = re.compile(r"(\d{1,4}) (minute|min|hour|day)s? ago", re.IGNORECASE | re.ASCII)
+_EITHER_ORDER = re.compile(r"(?:0?[1-9]|1[0-2])/(?:0?[1-9]|1[0-2])/\d{4}", re.ASCII)
 _FORMATS: Final = ("%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%b. %d, %Y", "%m/%d/%Y")
+_FIRST_PRINTED: Final = 1450  # an archive's dates may be old, but 0001-01-01 is a field nobody filled
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100  # outside, a number is an identifier and a date a mistake
 
 
@@ -25,15 +27,17 @@ def published_day(value: object) -> str | None:
     text = value.strip()
     if _ISO.fullmatch(text):
         try:
-            datetime.fromisoformat(text)
+            year = datetime.fromisoformat(text).year
         except ValueError:
             return None
-        return text.replace(" ", "T")
+        return text.replace(" ", "T") if _FIRST_PRINTED <= year <= _LAST_YEAR else None
     relative = _RELATIVE.fullmatch(text)
     if relative:
         days = int(relative[1]) if relative[2].lower() == "day" else 0
         hours = int(relative[1]) if relative[2].lower() == "hour" else 0
         return (datetime.now(UTC) - timedelta(days=days, hours=hours)).date().isoformat()
+    if _EITHER_ORDER.fullmatch(text):  # 03/04/2026 is two days, by country
+        return None
     for form in _FORMATS:
         try:
             day = datetime.strptime(text, form).replace(tzinfo=UTC)

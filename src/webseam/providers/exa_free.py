@@ -24,9 +24,9 @@ _RATE_MARK: Final = "ai.exa/rateLimited"
 _FIELDS = r"Published(?: Date)?|Author|Highlights|Text|Summary"
 _STRICT_OPENING = re.compile(rf"^Title:.*\n\s*^URL:.*\n(?=(?:{_FIELDS}):)", re.MULTILINE)
 _LOOSE_OPENING = re.compile(r"^Title:.*\n\s*^URL:.*$", re.MULTILINE)
+_BODIES: Final = frozenset({"Highlights", "Text", "Summary"})  # page text: once one began, no line is a field
 _FIELD = re.compile(rf"^(Title|URL|{_FIELDS}):[ \t]?(.*)$")
 _RULE = re.compile(r"^\s*-{3,}\s*$")
-_TRAILING_RULE = re.compile(r"\n\s*-{3,}\s*$")
 _NOTHING = re.compile(r"no search results found", re.IGNORECASE)
 _ERROR_STATUS = re.compile(r"error \((\d{3})\)")
 
@@ -161,21 +161,23 @@ def _records(text: str) -> list[dict[str, object]]:
     if not openings:
         openings = [found.start() for found in _LOOSE_OPENING.finditer(text)]
     ends = [*openings[1:], len(text)]
-    return [
-        _record(_TRAILING_RULE.sub("", text[start:end].rstrip())) for start, end in zip(openings, ends, strict=False)
-    ]
+    return [_record(text[start:end]) for start, end in zip(openings, ends, strict=False)]
 
 
 def _record(text: str) -> dict[str, object]:
-    values: dict[str, str] = {}
-    current = ""
-    for line in text.split("\n"):
-        field = _FIELD.match(line)
-        if field and field[1] not in values:
-            current = field[1]
-            values[current] = field[2].strip()
-        elif current:
-            values[current] += "\n" + line
+    found: dict[str, list[str]] = {}
+    own = text.rstrip().split("\n")
+    if _RULE.match(own[-1]):  # the server's own rule between two records; any other belongs to the page
+        own.pop()
+    current: list[str] = []
+    body = in_page = False
+    for line in own:
+        field = None if in_page else _FIELD.match(line)
+        if field and field[1] not in found:
+            current, line, body = found.setdefault(field[1], []), field[2].strip(), field[1] in _BODIES
+        current.append(line)
+        in_page = in_page or (body and bool(line))
+    values = {name: "\n".join(lines) for name, lines in found.items()}
     url = (values.get("URL") or "").split()
     highlights = values.get("Highlights", "").strip("\n")
     body = highlights or values.get("Text", "") or values.get("Summary", "")

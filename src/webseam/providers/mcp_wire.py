@@ -15,6 +15,7 @@ from webseam.net.message import Request
 from webseam.providers.base import ProviderConfig, Reply, decode_json, post_json
 
 CALL_ID: Final = 1
+_BOM: Final = b"\xef\xbb\xbf"
 ACCEPT: Final = "application/json, text/event-stream"  # both, or a server may answer 406
 
 
@@ -54,9 +55,12 @@ def answer(reply: Reply) -> dict[str, Any]:
         ProviderError: a JSON-RPC error (by its words), or no answer to our call at all.
     """
     found: dict[str, Any] | None = None
+    nameless: dict[str, Any] | None = None
     for document in _documents(reply):
         for candidate in _answers(document):
             found = candidate
+        nameless = next(_nameless_errors(document), nameless)
+    found = found or nameless
     if found is None:
         raise ProviderError("it sent no answer to the call", outcome=Outcome.BAD_RESPONSE, http_status=reply.status)
     result = found.get("result")
@@ -81,15 +85,21 @@ def tool_error(reply: Reply, words: object, document: Any = None) -> ProviderErr
 
 def _documents(reply: Reply) -> Iterator[Any]:
     """Every JSON document of the answer; each event stands alone, and events that are not JSON are passed over."""
-    body = reply.response.body.lstrip()
+    body = reply.response.body.removeprefix(_BOM).lstrip()
     if body[:1] in (b"{", b"["):
         yield reply.json()
         return
     if body[:1] == b"<":
         reply.json()  # raises: a web page, perhaps a challenge
-    from webseam.net.sse import events
+    from webseam.net.sse import EventTooLarge, events
 
-    for event in events(body + b"\n\n"):  # a last event whose blank line is missing counts too
+    try:
+        found = events(body + b"\n\n")  # a last event whose blank line is missing counts too
+    except EventTooLarge as error:
+        raise ProviderError(
+            f"its answer cannot be read: {error}", outcome=Outcome.BAD_RESPONSE, http_status=reply.status
+        ) from None
+    for event in found:
         try:
             yield decode_json(event.data.encode())
         except ValueError:
@@ -105,6 +115,13 @@ def _answers(document: Any) -> Iterator[dict[str, Any]]:
             and message.get("id") == CALL_ID
             and ("result" in message or "error" in message)
         ):
+            yield message
+
+
+def _nameless_errors(document: Any) -> Iterator[dict[str, Any]]:
+    """Errors with the id null: the server could not tell which call it refused, and there was only ours."""
+    for message in document if isinstance(document, list) else [document]:
+        if isinstance(message, dict) and message.get("id") is None and "method" not in message and "error" in message:
             yield message
 
 

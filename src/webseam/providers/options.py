@@ -30,7 +30,8 @@ def bucket(search: SearchRequest) -> Freshness | None:
     if not search.after:
         return None if search.before else search.freshness
     age = (today() - date.fromisoformat(search.after)).days
-    return next((name for name, days in FRESH_DAYS.items() if age <= days), None)
+    # Less than, not equal: "the last day" begins 24 hours ago, and all of yesterday began earlier.
+    return next((name for name, days in FRESH_DAYS.items() if age < days), None)
 
 
 def with_sites(search: SearchRequest, *, limit: int = 2_000, exclude: bool = True) -> str:

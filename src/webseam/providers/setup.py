@@ -58,21 +58,26 @@ def find_key(provider: Provider, settings: Settings, saved: SavedKeys) -> Key | 
         return None
     value, origin = settings.read(section_of(provider.id), replace(_API_KEY, env=provider.key_env))
     if value:
-        try:
-            return Key(check_key(value), origin)
-        except SettingsError as error:
-            raise SettingsError(f"{provider.id} key", f"from {origin} {error.detail.split(': ', 1)[1]}") from None
+        return Key(_checked(provider, value, origin), origin)
     for name in provider.key_file_env:
         path = settings.variable(name)
         if path:
-            return Key(check_key(_first_line(name, path)), f"{name}={path}")
+            return Key(_checked(provider, _first_line(name, path), f"{name}={path}"), f"{name}={path}")
     return saved.get(provider.id)
+
+
+def _checked(provider: Provider, value: str, origin: str) -> str:
+    try:
+        return check_key(value)
+    except SettingsError as error:
+        problem = error.detail.split(": ", 1)[1]
+        raise SettingsError(f"{provider.id} key", f"from {origin} {problem}", hint=error.hint) from None
 
 
 def _first_line(name: str, path: str) -> str:
     try:
         with Path(path).expanduser().open("rb") as file:
-            return file.read(_MAX_KEY_FILE).decode("utf-8", "replace").split("\n", 1)[0]
+            return file.read(_MAX_KEY_FILE).decode("utf-8-sig", "replace").split("\n", 1)[0]
     except OSError as error:
         raise SettingsError(name, f"{path} cannot be read: {error.strerror}") from None
 
@@ -86,6 +91,7 @@ def _base_url(provider: Provider, settings: Settings, section: str) -> str:
     try:
         parts = urlsplit(value)
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        sound = sound and value.isprintable() and " " not in value  # urlsplit drops line breaks without a word
     except ValueError:
         parts, sound = urlsplit(""), False
     field = origin if origin.isupper() else f"{section}.base_url"

@@ -22,7 +22,7 @@ ERROR_BODY: Final = 65_536  # bytes of an error body that are looked at
 
 _QUOTA = re.compile(
     r"credits?\b.{0,40}\b(?:exhausted|limit|insufficient|not enough|used up)"
-    r"|(?:exhausted|insufficient|no more|not enough|out of|ran out of|run out of|used all)\b.{0,30}\bcredits?"
+    r"|(?:exhausted|insufficient|more|not enough|out of|ran out of|run out of|used all)\b.{0,30}\bcredits?"
     r"|insufficient[ _](?:balance|funds|quota)|out of (?:credits|searches)|run out of searches|budget|billing|arrears"
     r"|spending[ _-]limit|(?:daily|monthly)[ _](?:limit|quota)|usage[ _]limit|plan[ _]limit"
     r"|quota[ _](?:exceeded|exhausted|reached)",
@@ -53,7 +53,7 @@ def is_challenge(reply: Reply, text: str) -> bool:
 
 def failure(reply: Reply) -> ProviderError:
     """Return the error that an answer outside 2xx means by the common rules."""
-    text = reply.response.body[:ERROR_BODY].decode("utf-8", "replace")
+    text = _beginning(reply)
     markup = text.lstrip()[:1] == "<"
     words, signals = ("", "") if markup else _message(reply, text)
     outcome = _by_status(reply, reply.status, signals, text if markup else "")
@@ -64,6 +64,10 @@ def failure(reply: Reply) -> ProviderError:
         http_status=reply.status,
         retry_after=retry_after(reply) if outcome in (Outcome.RATE_LIMITED, Outcome.QUOTA, Outcome.UPSTREAM) else None,
     )
+
+
+def _beginning(reply: Reply) -> str:
+    return reply.response.body[:ERROR_BODY].decode("utf-8-sig", "replace")
 
 
 def _by_status(reply: Reply, status: int, words: str, page: str) -> Outcome:
@@ -95,7 +99,7 @@ def _refused_input(words: str) -> Outcome:
 
 def by_words(words: str, code: object = None) -> Outcome:
     """Return what an error object at status 200 means: by its numeric code when it has one, else by its words."""
-    status = int(code) if isinstance(code, (int, str)) and str(code).isdigit() and len(str(code)) == 3 else 0
+    status = status_in(code)
     if _QUOTA.search(words) or status == 402:
         return Outcome.QUOTA
     if _RATE.search(words) or status == 429:
@@ -109,6 +113,11 @@ def by_words(words: str, code: object = None) -> Outcome:
     return Outcome.EMPTY if _NONE.search(words) else Outcome.BAD_RESPONSE
 
 
+def status_in(code: object) -> int:
+    """Return the HTTP status that an error object's code spells, or 0."""
+    return int(code) if isinstance(code, (int, str)) and re.fullmatch(r"[1-5][0-9]{2}", str(code)) else 0
+
+
 def error_object(reply: Reply, document: Any) -> ProviderError | None:
     """Return the error that a 2xx answer states in its body, or None when it states none.
 
@@ -120,10 +129,10 @@ def error_object(reply: Reply, document: Any) -> ProviderError | None:
     code = document.get("code", document.get("statusCode", document.get("status")))
     if isinstance(document.get("error"), dict):
         code = document["error"].get("code", document["error"].get("status", code))
-    if not words:
+    if not words and status_in(code) < 400:
         return None
     return ProviderError(
-        f"it answered 200 with an error: {reply.quote(words)}",
+        f"it answered 200 with an error: {reply.quote(words) or code}",
         outcome=by_words(f"{signals_of(document)} {code}", code),
         http_status=reply.status,
         retry_after=retry_after(reply),
@@ -132,7 +141,7 @@ def error_object(reply: Reply, document: Any) -> ProviderError | None:
 
 def not_json(reply: Reply, problem: str) -> ProviderError:
     """Return the error for a 2xx body that is not JSON: a challenge page is blocked, anything else bad_response."""
-    text = reply.response.body[:ERROR_BODY].decode("utf-8", "replace")
+    text = _beginning(reply)
     if text.lstrip()[:1] == "<" or "text/html" in (reply.header("content-type") or ""):
         if is_challenge(reply, text):
             return ProviderError(
@@ -164,7 +173,7 @@ def _message(reply: Reply, text: str) -> tuple[str, str]:
     try:
         document = decode_json(reply.response.body[:ERROR_BODY])
     except ValueError:
-        return text, text
+        return text, text.replace("_", " ")
     return message_of(document) or text, signals_of(document)
 
 

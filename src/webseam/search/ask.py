@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,7 @@ from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health, Standing
 from webseam.resilience.pace import Pace
 from webseam.resilience.retry import RetryBudget, retrying
-from webseam.search.filters import Filtered, count_dropped, has_dates, page_of, passing, without_dates
+from webseam.search.filters import count_dropped, has_dates, page_of, passing, without_dates
 from webseam.search.prepare import Prepared, prepare
 from webseam.search.route import Candidate
 from webseam.secrets import fingerprint
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MAX_PAGES: Final = 5  # calls for one search of one provider
 RETRY_AFTER_BOUND: Final = 0.5  # seconds before the one retry
 _RETRIED_STATUS: Final = (502, 503)
+_BEFORE_SENDING: Final = ("dns", "connect", "tls")  # phases of the transport
 _RETRIED_KIND: Final = ("reset", "empty", "refused")  # the connection broke before an answer began
 # A pinned call goes out despite these: the user may just have paid or pasted a new key, and asking harms nobody.
 _PINNED_TRIES: Final = (Outcome.AUTH, Outcome.QUOTA)
@@ -42,7 +43,11 @@ _PINNED_TRIES: Final = (Outcome.AUTH, Outcome.QUOTA)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One attempt and what it brought. `sent` is True when the query left for the provider."""
+    """One attempt and what it brought.
+
+    `called` is True when the provider was tried, so that the outcome says something about it; `sent` when the query
+    left for it: a name that was not resolved, a port that was closed or a refused certificate received nothing.
+    """
 
     attempt: Attempt
     hits: tuple[SearchHit, ...] = ()
@@ -50,6 +55,7 @@ class Asked:
     notes: tuple[str, ...] = ()
     dropped: dict[str, int] = field(default_factory=dict)
     sent: bool = False
+    called: bool = False
     hint: str | None = None
 
     @property
@@ -99,7 +105,7 @@ class Asker:
             self._health.release(provider.id, identity)  # cancelled: the probe's place is for the next caller
             raise
         attempt = asked.attempt
-        if asked.sent:
+        if asked.called:
             self._health.record(
                 provider.id,
                 identity,
@@ -122,17 +128,19 @@ class Asker:
         started: float,
     ) -> Asked:
         redact = Redactor(config.secrets)
-        sent = False
+        called = False
         try:
             prepared = prepare(provider, search, strict=terms.strict)
             deadline = deadline.sooner(config.timeout)
             await self._pace.wait(f"{provider.id}:{config.key_identity}", provider.interval, deadline=deadline)
-            sent = True
+            if deadline.expired:
+                raise TimeoutError
+            called = True
             parsed, relaxed = await self._collect(provider, config, prepared, deadline, redact, terms)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the one mapping point; a third-party provider may raise anything
-            return _failed(provider, error, started, redact, sent=sent)
+            return _failed(provider, error, started, redact, called=called)
         return _found(provider, search, prepared, parsed, relaxed, terms, started)
 
     async def _collect(
@@ -150,7 +158,11 @@ class Asker:
         may_relax = has_dates(search) and not terms.strict and _dates_are_native(provider, search)
         if parsed.hits or parsed.dropped or not may_relax or deadline.expired:
             return parsed, False
-        relaxed = await self._pages(provider, config, without_dates(search), deadline, redact)
+        try:
+            relaxed = await self._pages(provider, config, without_dates(search), deadline, redact)
+        except (WebSeamError, TimeoutError) as error:  # the first answer stands: it was honest, only empty
+            parsed.notes = [*parsed.notes, f"{provider.label}: asking without the dates failed ({_outcome(error)})"]
+            return parsed, False
         return (relaxed, True) if relaxed.hits else (parsed, False)
 
     async def _pages(
@@ -289,7 +301,12 @@ def _found(
 ) -> Asked:
     filtered = passing(parsed.hits, search, dates=not relaxed, strict=terms.strict)
     hits = page_of(filtered.hits, search, skip=prepared.skip)
-    outcome = Outcome.OK if hits else Outcome.FILTERED if filtered.dropped or parsed.dropped else Outcome.EMPTY
+    if hits:
+        outcome = Outcome.OK
+    elif filtered.hits:  # all of them stand on earlier pages
+        outcome = Outcome.EMPTY
+    else:
+        outcome = Outcome.FILTERED if filtered.dropped or parsed.dropped else Outcome.EMPTY
     attempt = Attempt(
         provider=provider.id,
         outcome=outcome,
@@ -301,18 +318,18 @@ def _found(
         attempt,
         hits,
         answer=quote_answer(parsed.answer),
-        notes=(*prepared.notes, *parsed.notes, *_date_notes(provider, filtered, relaxed)),
+        notes=(*prepared.notes, *parsed.notes, *_date_notes(provider, search, hits, relaxed)),
         dropped=count_dropped(parsed.dropped, filtered.dropped),
         sent=True,
+        called=True,
     )
 
 
-def _date_notes(provider: Provider, filtered: Filtered, relaxed: bool) -> list[str]:
+def _date_notes(provider: Provider, search: SearchRequest, hits: Sequence[SearchHit], relaxed: bool) -> list[str]:
     if relaxed:
         return [f"{provider.label} found nothing within the dates; these hits are without the date limit"]
-    if filtered.undated:
-        return [f"{filtered.undated} of the hits carry no date; they were not checked against the dates"]
-    return []
+    undated = sum(hit.published is None for hit in hits) if has_dates(search) else 0
+    return [f"{undated} of the hits carry no date; they were not checked against the dates"] if undated else []
 
 
 MAX_ANSWER: Final = 4_000  # characters of a provider's own short answer
@@ -323,15 +340,15 @@ def quote_answer(answer: str | None) -> str | None:
     return clip(clean(answer).strip(), MAX_ANSWER) or None if answer else None
 
 
-def _failed(provider: Provider, error: Exception, started: float, redact: Redactor, *, sent: bool) -> Asked:
+def _failed(provider: Provider, error: Exception, started: float, redact: Redactor, *, called: bool) -> Asked:
     outcome = _outcome(error)
     status = error.http_status if isinstance(error, ProviderError) else None
     if isinstance(error, (ProviderError, TransportError, EgressDenied)):
         detail = error.detail
     elif isinstance(error, TimeoutError):
-        detail = "no time was left to wait for its next free slot" if not sent else "the deadline passed"
+        detail = "the deadline passed" if called else "no time was left for it, or to wait for its next free slot"
     else:
-        detail = f"its answer could not be read ({type(error).__name__}: {quote(redact(str(error)))})"
+        detail = unreadable(error, redact).detail
     attempt = Attempt(
         provider=provider.id,
         outcome=outcome,
@@ -341,7 +358,18 @@ def _failed(provider: Provider, error: Exception, started: float, redact: Redact
         retry_after=error.retry_after if isinstance(error, ProviderError) else None,
     )
     hint = error.hint if isinstance(error, WebSeamError) else None
-    return Asked(attempt, sent=sent, hint=hint or provider.hint or None)
+    return Asked(attempt, sent=called and not _never_left(error), called=called, hint=hint or provider.hint or None)
+
+
+def _never_left(error: Exception) -> bool:
+    """True when the query cannot have reached anybody: there was no connection to send it over."""
+    return isinstance(error, EgressDenied) or (isinstance(error, TransportError) and error.phase in _BEFORE_SENDING)
+
+
+def unreadable(error: Exception, redact: Redactor) -> ProviderError:
+    """Return the error for a provider's code that failed over an answer: other people's code may raise anything."""
+    words = f"its answer could not be read ({type(error).__name__}: {quote(redact(str(error)))})"
+    return ProviderError(words, outcome=Outcome.BAD_RESPONSE)
 
 
 def _outcome(error: Exception) -> Outcome:

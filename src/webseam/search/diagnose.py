@@ -17,6 +17,7 @@ from webseam.net.redact import Redactor
 from webseam.providers.base import ProviderConfig, Reply
 from webseam.providers.verdicts import failure
 from webseam.resilience.deadline import Deadline
+from webseam.search.ask import unreadable
 from webseam.search.prepare import prepare
 from webseam.search.route import Candidate
 
@@ -49,6 +50,8 @@ async def diagnose(
 ) -> Diagnosis:
     """Send one small search to one provider and say how far it came. Raises nothing but cancellation."""
     provider, config = candidate.provider, candidate.config
+    if provider.local:
+        return Diagnosis(provider=provider.id, outcome=Outcome.OK, detail="answers on this machine; nothing was sent")
     redact = Redactor(config.secrets)
     started = time.monotonic()
     timings: dict[str, float] = {}
@@ -61,14 +64,15 @@ async def diagnose(
             judged = provider.failure(reply, PROBE, config)
             raise judged if isinstance(judged, ProviderError) else failure(reply)
         parsed = provider.parse(reply, PROBE, config)
-    except WebSeamError as error:
+    except Exception as error:  # noqa: BLE001 - as in a search; a check that crashes says less than one that fails
+        told = error if isinstance(error, WebSeamError) else unreadable(error, redact)
         return Diagnosis(
             provider=provider.id,
-            outcome=error.outcome,
+            outcome=told.outcome,
             timings=timings or {"total": time.monotonic() - started},
-            failed_at=_step(error),
-            detail=redact(error.detail),
-            hint=error.hint or provider.hint or None,
+            failed_at=_step(told),
+            detail=redact(told.detail),
+            hint=told.hint or provider.hint or None,
         )
     outcome = Outcome.OK if parsed.hits else Outcome.EMPTY
     return Diagnosis(provider=provider.id, outcome=outcome, timings=timings, hits=len(parsed.hits))

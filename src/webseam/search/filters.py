@@ -32,12 +32,11 @@ _OPEN: Final = EgressPolicy(ambient_proxy=None)
 class Filtered:
     """Hits that passed, and how many did not, by reason."""
 
-    __slots__ = ("dropped", "hits", "undated")
+    __slots__ = ("dropped", "hits")
 
     def __init__(self) -> None:
         self.hits: list[SearchHit] = []
         self.dropped: dict[str, int] = {}
-        self.undated = 0
 
     def drop(self, reason: str) -> None:
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
@@ -48,7 +47,7 @@ def passing(
 ) -> Filtered:
     """Return the hits that obey the request, duplicates merged, in order.
 
-    A hit without a date passes a date filter and is counted in `undated`; with `strict` it is dropped.
+    A hit without a date passes a date filter; with `strict` it is dropped.
     `dates` is off when the date limit was lifted because it emptied the answer. `local` hits have addresses of this
     machine by nature.
     """
@@ -59,7 +58,6 @@ def passing(
         reason = None if local else _domain_reason(hit.url, search)
         if reason is None and (first or last):
             reason = _date_reason(hit, first, last, strict)
-            result.undated += reason is None and hit.published is None
         if reason is not None:
             result.drop(reason)
             continue

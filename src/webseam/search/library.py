@@ -16,7 +16,7 @@ from webseam.search.ask import Asked
 from webseam.text import clean
 
 if TYPE_CHECKING:
-    from webseam.local import LocalHit, LocalIndex, Progress
+    from webseam.local import LocalHit, LocalIndex, Progress, Refresh
 
     Findings = tuple[list[LocalHit], list[str]]
 
@@ -37,12 +37,10 @@ class Library:
         path: Path,
         *,
         folders: Callable[[], Sequence[Path]],
-        environments: Callable[[], Sequence[Path] | None],
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._path = path
         self._folders = folders
-        self._environments = environments
         self._progress = progress
         self._index: LocalIndex | None = None
         self._turn = asyncio.Lock()
@@ -52,7 +50,7 @@ class Library:
         if self._index is None:
             from webseam.local import LocalIndex
 
-            self._index = LocalIndex(self._path, folders=self._folders(), environments=self._environments())
+            self._index = LocalIndex(self._path, folders=self._folders())
         return self._index
 
     async def ask(
@@ -75,6 +73,11 @@ class Library:
                 return _ended(provider, Outcome.TIMEOUT, started, "the index was not ready in time")
         return _asked(provider, search, worker, started)
 
+    async def update(self) -> Refresh:
+        """Bring the index up to date, however long that takes."""
+        async with self._turn:
+            return await asyncio.to_thread(lambda: self.open().refresh(progress=self._progress))
+
     async def _stop(self, worker: asyncio.Future[Findings]) -> None:
         if self._index is not None:
             self._index.interrupt()
@@ -94,10 +97,6 @@ class Library:
         skip = (search.page - 1) * search.count
         return index.search(search.query, count=skip + search.count)[skip:], notes
 
-    def close(self) -> None:
-        if self._index is not None:
-            self._index.close()
-            self._index = None
 
 
 def _cannot(search: SearchRequest) -> str | None:

@@ -53,7 +53,8 @@ def prepare(provider: Provider, search: SearchRequest, *, strict: bool = False) 
     wanted = min(provider.max_count, _fetched(provider, search) + skip)
     if search.count > provider.max_count:
         notes.append(f"{provider.label} gives at most {provider.max_count} hits a search")
-    return Prepared(replace(search, count=wanted), skip, tuple(notes))
+    sent = search if wanted == search.count else replace(search, count=wanted)
+    return Prepared(sent, skip, tuple(notes))
 
 
 def asked(search: SearchRequest) -> list[Option]:

@@ -12,10 +12,10 @@ import json
 import time
 from collections import OrderedDict
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from webseam.errors import Outcome
-from webseam.model import SearchRequest, SearchResponse, as_json, response_from_json
+from webseam.model import SearchRequest, SearchResponse, fields_of, from_row, to_row
 from webseam.resilience.store import Store
 from webseam.search.route import Plan
 
@@ -24,20 +24,20 @@ _VERSION: Final = 1  # of the stored form; another version's entries are simply 
 _REMEMBERED: Final = 128  # responses the guard keeps in memory
 
 
-def key_of(plan: Plan, search: SearchRequest, *, strict: bool) -> str:
+def identity_of(plan: Plan, search: SearchRequest, *, strict: bool) -> tuple[Any, ...]:
     """Return the identity of a search: what is asked, of whom, with which keys. Another plan is another search."""
-    asked = [(one.id, one.config.key_identity, one.config.base_url) for one in plan.candidates]
-    return _digest([_VERSION, plan.kind, asked, strict, as_json(search)])
+    return (_VERSION, plan.kind, plan.identity, strict, *fields_of(search))
 
 
-def words_key(plan: Plan, search: SearchRequest, *, strict: bool) -> str:
+def key_of(identity: tuple[Any, ...]) -> str:
+    """Return the name of a search in the store."""
+    return hashlib.blake2b(json.dumps(identity, separators=(",", ":")).encode(), digest_size=16).hexdigest()
+
+
+def words_of(identity: tuple[Any, ...], search: SearchRequest) -> tuple[Any, ...]:
     """Return the identity of a search in which letter case, spacing and order of the words do not count."""
-    words = " ".join(sorted(search.query.casefold().split()))
-    return key_of(plan, replace(search, query=words), strict=strict)
-
-
-def _digest(value: object) -> str:
-    return hashlib.blake2b(json.dumps(value, separators=(",", ":")).encode(), digest_size=16).hexdigest()
+    words = tuple(sorted(search.query.casefold().split()))
+    return tuple(words if part == search.query else part for part in identity)
 
 
 class Recall:
@@ -45,7 +45,7 @@ class Recall:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._recent: OrderedDict[str, tuple[float, SearchResponse]] = OrderedDict()
+        self._recent: OrderedDict[Any, tuple[float, SearchResponse]] = OrderedDict()
 
     def stored(self, key: str, *, ttl: float) -> SearchResponse | None:
         """Return the cached response to exactly this search, or None."""
@@ -56,16 +56,16 @@ class Recall:
             return None
         try:
             age = time.time() - document["at"]
-            response = response_from_json(document["response"])
+            response = from_row(document["response"])
         except (KeyError, TypeError, ValueError):
             return None  # written by another version
         if not 0 <= age <= ttl:
             return None
         return _again(response, f"from the cache, {age:.0f} s old")
 
-    def repeated(self, key: str, *, window: float) -> SearchResponse | None:
+    def repeated(self, words: object, *, window: float) -> SearchResponse | None:
         """Return what this process answered to the same words within `window` seconds, or None."""
-        at, response = self._recent.get(key, (0.0, None))
+        at, response = self._recent.get(words, (0.0, None))
         age = time.monotonic() - at
         if response is None or age > window:
             return None
@@ -74,11 +74,11 @@ class Recall:
             f"the same words were searched {age:.0f} s ago; this is that answer, change the words to search anew",
         )
 
-    def keep(self, key: str, words: str, response: SearchResponse, *, ttl: float, window: float) -> None:
+    def keep(self, key: str, words: object, response: SearchResponse, *, ttl: float, window: float) -> None:
         """Remember an `ok` response; anything else is not kept."""
         if response.outcome is not Outcome.OK or ttl <= 0:
             return
-        self._store.put_later(SPACE, key, {"at": time.time(), "response": as_json(response)}, ttl=ttl)
+        self._store.put_later(SPACE, key, {"at": time.time(), "response": to_row(response)}, ttl=ttl)
         if window > 0:
             self._recent[words] = (time.monotonic(), response)
             self._recent.move_to_end(words)

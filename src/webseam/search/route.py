@@ -7,11 +7,11 @@ and nothing that costs or discloses is used by surprise. Must not send anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from webseam import providers
 from webseam.config import Settings
-from webseam.errors import Outcome, ProviderError, RequestError
+from webseam.errors import Outcome, ProviderError, RequestError, SettingsError
 from webseam.model import Attempt
 from webseam.providers.base import Provider, ProviderConfig
 from webseam.providers.setup import configure, enabled
@@ -43,6 +43,14 @@ class Plan:
     skipped: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def identity(self) -> tuple[tuple[Any, ...], ...]:
+        """Who is asked, with which keys, where and how set up: two plans with the same are the same to a cache."""
+        return tuple(
+            (one.id, one.config.key_identity, one.config.base_url, *one.config.values.values())
+            for one in self.candidates
+        )
+
 
 def plan(choice: str | None, settings: Settings, saved: SavedKeys, *, local_only: bool | None = None) -> Plan:
     """Return the plan for `choice`: "auto", a name, "a,b,c", "fuse" or "fuse:a,b,c"; None = the setting.
@@ -51,6 +59,7 @@ def plan(choice: str | None, settings: Settings, saved: SavedKeys, *, local_only
         SettingsError: an unknown name, proposing the nearest. ProviderError: a named provider cannot be used.
     """
     wanted = (choice if choice is not None else settings.get("search", "provider")).strip().lower()
+    _check_rules(settings)
     if local_only is not None:
         settings = settings.override({("search", "local_only"): local_only})
     if wanted == AUTO:
@@ -78,10 +87,10 @@ def _names(wanted: str) -> tuple[Literal["one", "chain", "fuse"], list[str]]:
 
 def refusal(provider: Provider, settings: Settings) -> str | None:
     """Return why the user's own rules forbid this provider, or None. They bind whoever named it."""
-    allow, deny = settings.get("search", "allow"), settings.get("search", "deny")
+    allow, deny = _rule(settings, "allow"), _rule(settings, "deny")
     if allow and provider.id not in allow:
         return "not in search.allow"
-    if deny and provider.id in deny:
+    if provider.id in deny:
         return "in search.deny"
     if not enabled(provider, settings):
         return "switched off in the settings"
@@ -90,9 +99,23 @@ def refusal(provider: Provider, settings: Settings) -> str | None:
     return None
 
 
+def _rule(settings: Settings, key: str) -> list[str]:
+    return [name.lower() for name in settings.get("search", key) or ()]
+
+
+def _check_rules(settings: Settings) -> None:
+    """Refuse a rule with an unknown name: a misspelt `deny` would let the query go where the user forbade it."""
+    for key in ("allow", "deny"):
+        for name in _rule(settings, key):
+            try:
+                providers.get(name)
+            except SettingsError as error:
+                raise SettingsError(f"search.{key}", error.detail.split(": ", 1)[1], hint=error.hint) from None
+
+
 def _auto(settings: Settings, saved: SavedKeys) -> Plan:
-    order = settings.get("search", "order")
-    names = list(order) if order else [one.id for one in providers.every() if one.rank is not None]
+    order = _rule(settings, "order")
+    names = list(dict.fromkeys(order)) or [one.id for one in providers.every() if one.rank is not None]
     found: list[Candidate] = []
     skipped: list[Attempt] = []
     for name in names:
@@ -116,11 +139,13 @@ def _named(kind: Literal["one", "chain", "fuse"], names: list[str], settings: Se
         reason = refusal(provider, settings) or provider.unavailable(config)
         stand_in = _keyless(provider, config) if reason and not refusal(provider, settings) else None
         if stand_in is not None:
-            provider, config = stand_in, configure(stand_in, settings, saved)
-            reason = refusal(provider, settings) or provider.unavailable(config)
-            notes.append(f"{name} has no key, so {provider.id} was asked ({provider.receives} receives the query)")
+            own = configure(stand_in, settings, saved)
+            if not (refusal(stand_in, settings) or stand_in.unavailable(own)):
+                provider, config, reason = stand_in, own, None
+                notes.append(f"{name} has no key, so {provider.id} was asked ({provider.receives} receives the query)")
         if reason is None:
-            found.append(Candidate(provider, config))
+            if all(one.id != provider.id for one in found):  # named itself too, or for two others
+                found.append(Candidate(provider, config))
         elif kind == "one":
             raise _cannot_use(provider, reason)
         else:

@@ -173,10 +173,15 @@ def _reachability(attempts: Sequence[Attempt]) -> list[str]:
 
 
 def verdict(attempts: Sequence[Attempt]) -> Outcome:
-    """Return what a search without hits came to: empty only when everybody who was asked honestly had nothing."""
-    tried = [one.outcome for one in attempts if one.outcome is not Outcome.UNAVAILABLE]
+    """Return what a search without hits came to: empty only when everybody who was asked honestly had nothing.
+
+    Who cannot do what was asked has not failed at it: `--site` would else turn "nothing found" into an error, because
+    the documentation of this machine, last in the chain, knows no sites.
+    """
+    tried = [one.outcome for one in attempts if one.outcome not in (Outcome.UNAVAILABLE, Outcome.UNSUPPORTED)]
     if not tried:
-        return Outcome.UNAVAILABLE
+        unable = any(one.outcome is Outcome.UNSUPPORTED for one in attempts)
+        return Outcome.UNSUPPORTED if unable else Outcome.UNAVAILABLE
     failed = [outcome for outcome in tried if not outcome.answered]
     if failed:
         return failed[0]

@@ -50,6 +50,13 @@ class LazyGroup(click.Group):
             ctx.fail(f"No such command {name!r}." + (f" Did you mean {close!r}?" if close else ""))
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # `webseam … | head`: the reader has what it wanted. Click would make it a failure.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry[2]) for name, entry in COMMANDS.items()])
@@ -77,9 +84,6 @@ def run(arguments: list[str] | None = None) -> int:
         return error.outcome.exit_code
     except KeyboardInterrupt:
         return Outcome.CANCELLED.exit_code
-    except BrokenPipeError:  # `webseam … | head`: the reader has what it wanted
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return code if isinstance(code, int) else 0
 
 

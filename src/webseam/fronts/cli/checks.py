@@ -6,7 +6,8 @@ import asyncio
 
 import click
 
-from webseam.errors import Outcome, WebSeamError
+from webseam.errors import Outcome, ProviderError, WebSeamError
+from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import print_json, session, table
 from webseam.model import Attempt, SearchResponse
 from webseam.search.diagnose import Diagnosis
@@ -23,7 +24,8 @@ def test(query: str, provider: str | None) -> int:
     try:
         response = session(lambda web: web.search(query, provider=provider, cache=False, count=3))
     except WebSeamError as error:
-        response = SearchResponse(query=query, outcome=error.outcome, attempts=error.attempts, detail=error.detail)
+        response = SearchResponse(query=query, outcome=error.outcome, attempts=error.attempts)
+        say(f"webseam: {error.outcome}: {error.detail}" + (f"\n  {error.hint}" if error.hint else ""))
     click.echo(table(("provider", "outcome", "seconds", "hits", "detail"), [_row(one) for one in response.attempts]))
     first = f": {response.hits[0].url}" if response.hits else ""
     click.echo(f"{response.outcome} in {response.took:.2f} s{first}")
@@ -42,7 +44,7 @@ def doctor(provider: tuple[str, ...], as_object: bool) -> int:
 
     async def examine(web: AsyncWeb) -> list[Diagnosis]:
         names = provider or tuple(one.id for one in web.provider_states() if one.usable and one.receives)
-        return list(await asyncio.gather(*(web.diagnose(name) for name in names)))
+        return list(await asyncio.gather(*(_diagnose(web, name) for name in names)))
 
     found = session(examine)
     if as_object:
@@ -56,6 +58,16 @@ def doctor(provider: tuple[str, ...], as_object: bool) -> int:
     else:
         click.echo("no provider that sends anything is set up")
     return next((one.outcome.exit_code for one in found if not one.outcome.answered), Outcome.OK.exit_code)
+
+
+async def _diagnose(web: AsyncWeb, name: str) -> Diagnosis:
+    """Check one provider; one that is not set up is a finding and must not hide what the others said."""
+    try:
+        return await web.diagnose(name)
+    except ProviderError as error:
+        return Diagnosis(
+            provider=name, outcome=error.outcome, failed_at="setup", detail=error.detail, hint=error.hint
+        )
 
 
 def _diagnosis_row(one: Diagnosis) -> tuple[str, ...]:

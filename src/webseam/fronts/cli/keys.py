@@ -22,10 +22,15 @@ def key() -> None:
     """Save, remove or list the keys of providers. Keys are read hidden or from a pipe, never from an argument."""
 
 
-@key.command("set")
+@key.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("provider", shell_complete=complete_provider)
-def set_key(provider: str) -> None:
+@click.argument("misplaced", nargs=-1, metavar="")
+def set_key(provider: str, misplaced: tuple[str, ...]) -> None:
     """Save the key of PROVIDER: in the system keyring when there is one, else in a file only you can read."""
+    if misplaced:  # taken here, because the usage error would print it
+        raise RequestError(
+            "key", "must not stand on the command line, where others see it", hint=f"webseam key set {provider} asks"
+        )
     known = providers.get(provider)
     if known.key == "none":
         raise RequestError("provider", f"{provider} takes no key")
