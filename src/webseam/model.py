@@ -65,9 +65,9 @@ class SearchRequest:
         put(self, "query", _query(self.query))
         _whole_number("count", self.count, 1, MAX_COUNT)
         _whole_number("page", self.page, 1, MAX_PAGE)
-        if self.include_domains:
+        if self.include_domains != ():
             put(self, "include_domains", _domains("include_domains", self.include_domains))
-        if self.exclude_domains:
+        if self.exclude_domains != ():
             put(self, "exclude_domains", _domains("exclude_domains", self.exclude_domains))
         _choice("freshness", self.freshness, get_args(Freshness), optional=True)
         _choice("safe", self.safe, get_args(Safe), optional=True)

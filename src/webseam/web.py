@@ -133,8 +133,10 @@ class AsyncWeb:
 
     async def diagnose(self, provider: str, *, timeout: float = 15.0) -> Diagnosis:
         """Send one small search to `provider` over the lane that searches use, and say how far it came."""
-        found = self.plan(provider).candidates[0]
-        return await diagnose(found, self._client_for, Deadline.after(timeout))
+        found = self.plan(provider)
+        if found.kind != "one":
+            raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
+        return await diagnose(found.candidates[0], self._client_for, Deadline.after(timeout))
 
     async def search(
         self,
@@ -234,12 +236,16 @@ class AsyncWeb:
         ) or self._recall.stored(key, ttl=ttl)
         if known is not None:
             return known
+
+        async def carry_out_and_keep() -> SearchResponse:
+            response = await carry_out()
+            self._recall.keep(key, words, response, ttl=ttl, window=window)
+            return response
+
         try:
-            response = await self._coalescer.run(key, carry_out, deadline=None if patient else deadline)
+            return await self._coalescer.run(key, carry_out_and_keep, deadline=None if patient else deadline)
         except TimeoutError:  # joined an equal search that had more time than this caller
             raise AllProvidersFailed("the deadline passed", outcome=Outcome.TIMEOUT) from None
-        self._recall.keep(key, words, response, ttl=ttl, window=window)
-        return response
 
     def _pass_on(self, settings: Settings) -> None:
         """Warn once about what the settings and the key file had to say."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_PASSAGES: Final = 20  # a hit; more is a page, and pages have their own command
 MAX_PASSAGE: Final = 10_000  # characters
+QUOTED_FROM: Final = 20_000  # characters of a body that a quotation may come from; a whole page would take seconds
 MAX_HITS: Final = 500  # a response; a provider that sends thousands is not asked to have all of them parsed
 
 
@@ -99,7 +100,7 @@ class Reply:
 
     def quote(self, words: str) -> str:
         """Somebody else's words, without secrets, cleaned and cut."""
-        return quote(self.redact(words))
+        return quote(self.redact(words[:QUOTED_FROM]))
 
 
 def decode_json(body: bytes) -> Any:

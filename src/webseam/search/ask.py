@@ -99,10 +99,12 @@ class Asker:
         standing = self._health.check(provider.id, identity)
         if not standing.usable and not (terms.pinned and _tries_anyway(standing)):
             return _skipped(provider, standing)
+        began = time.time()
         try:
             asked = await self._attempt(provider, config, search, deadline, terms, started)
         except BaseException:
-            self._health.release(provider.id, identity)  # cancelled: the probe's place is for the next caller
+            if standing.probe:  # cancelled: the probe's place is for the next caller
+                self._health.release(provider.id, identity)
             raise
         attempt = asked.attempt
         if asked.called:
@@ -113,8 +115,9 @@ class Asker:
                 keyless=not config.key,
                 retry_after=attempt.retry_after,
                 detail=attempt.detail,
+                began=began,
             )
-        else:
+        elif standing.probe:
             self._health.release(provider.id, identity)
         return asked
 

@@ -33,7 +33,7 @@ class Diagnosis:
 
     Attributes:
         timings: seconds of "dns", "connect", "tls", "first_byte", "total", as far as it came.
-        failed_at: "dns", "connect", "tls", "first_byte", "body", "auth", "answer" or "" when nothing failed.
+        failed_at: "setup", "dns", "connect", "tls", "first_byte", "body", "auth", "answer" or "" when nothing failed.
     """
 
     provider: str

@@ -25,7 +25,6 @@ _ORDINARY_HOST = re.compile(
     r"[a-z]{2,24}(?::(?:80|443|8000|8080|8443))?(?:[/?#][^\\\x00-\x20]*)?",
     re.IGNORECASE,
 )
-_PLACEHOLDER_ANSWER: Final = ("93.184.215.14",)  # stands for "some public address": names are not looked up here
 _OPEN: Final = EgressPolicy(ambient_proxy=None)
 
 
@@ -90,7 +89,7 @@ def is_public(url: str) -> bool:
         odd_port = urlsplit(url).port
     except ValueError:
         return False
-    verdict = _OPEN.judge(url, resolve=lambda _host: _PLACEHOLDER_ANSWER)
+    verdict = _OPEN.judge_literally(url)
     return verdict.allowed or (odd_port is not None and verdict.rule == "port.denied")  # a port is a matter for fetch
 
 

@@ -1,0 +1,153 @@
+"""Manual pages as text: enough of roff to read the two macro packages (man and mdoc) that pages are written in.
+
+Running `man` would cost a process and 50 ms a page, and is missing where pages are not. Formatting is dropped; names,
+headings, option lists and examples stay, one paragraph a line or as written where the page says so.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+from webseam.local.pages import Section
+
+MAX_MANUAL = 1_000_000  # bytes of roff; the longest real page (gcc) has about 1.5 MB and is cut
+
+_ESCAPES = {
+    "aq": "'", "dq": '"', "cq": "'", "oq": "'", "lq": '"', "rq": '"', "bu": "*", "em": "-", "en": "-", "hy": "-", "co": "(c)",
+    "rs": "\\", "ti": "~", "ha": "^", "at": "@", "sh": "#", "Do": "$", "<=": "<=", ">=": ">=", "->": "->", "mi": "-",
+    "ba": "|", "or": "|", "ga": "`", "mu": "x", "de": " degrees ", "fm": "'", "sl": "/", "lB": "[", "rB": "]", "tm": "(tm)",
+}  # fmt: skip
+_ESCAPE = re.compile(
+    r"\\(?:f(?:\((..)|\[[^\]]*\]|.)|s(?:[-+]?\d|\[[^\]]*\]|\([-+]?..)|\*(?:\[[^\]]*\]|\(..|.)|\((..)|\[([^\]]*)\]"
+    r"|[nmMFgkYV](?:\[[^\]]*\]|\(..|.)|[hvwLlDbXZ]'[^']*'|[-e'`&,/|^~0 )%:cdurtpza{}.\\])"
+)
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
+_HEADING = frozenset(("SH", "Sh"))
+_PARAGRAPH = frozenset("PP P LP Pp TP TQ IP HP sp br SS Ss RS RE".split())
+_SHOWN = frozenset(("IP", "SS", "Ss"))  # layout whose arguments are read
+_LAYOUT = frozenset(
+    "TH Dd Dt Os Bl El ad na hy nh ne in ta ti ft ie el if PD Sm ll ds de nr so rm als mso UE ME YS OP Bk Ek ig tr ps vs".split()
+)
+_FONTS = frozenset(("BR", "RB", "BI", "IB", "IR", "RI"))  # alternating: set without a space between
+
+
+def read_manual(path: Path, *, limit: int = MAX_MANUAL) -> tuple[str, list[Section]]:
+    """Return what a page says of itself in one line, and its sections, from its first `limit` bytes.
+
+    A page that only includes another has none.
+
+    Raises:
+        OSError, EOFError, ValueError: it cannot be read.
+    """
+    if path.suffix == ".gz":
+        with gzip.open(path) as packed:
+            data = packed.read(limit)
+    else:
+        with path.open("rb") as plain:
+            data = plain.read(limit)
+    text = data.decode("utf-8", "replace")
+    if text.startswith(".so "):
+        return "", []
+    found = to_sections(text)
+    about = next((section.text for section in found if section.title == "NAME"), "")
+    return " ".join(about.split()).partition(" - ")[2], found
+
+
+def to_sections(text: str) -> list[Section]:
+    """Return the sections of a page in roff; what stands before the first heading is layout."""
+    found: list[Section] = []
+    title, start, body, name = "", 1, list[str](), ""
+    verbatim = False
+    for number, line in enumerate(text.split("\n"), 1):
+        macro, rest = _control(line)
+        if macro == "Nm":  # alone it stands for the name given first
+            name = name or rest
+            rest = rest or name
+        if macro in _HEADING:
+            _close(found, title, start, body)
+            title, start, body = " ".join(_arguments(rest)), number, []
+        elif macro in ("nf", "EX", "Bd", "fi", "EE", "Ed"):
+            verbatim = macro in ("nf", "EX", "Bd")
+            body.append("")
+        else:
+            shown = _line(macro, rest)
+            if shown is None:
+                body.append("")
+            elif shown and body and body[-1] and not verbatim:
+                body[-1] += " " + shown
+            elif shown or verbatim:
+                body.append(shown)
+    _close(found, title, start, body)
+    return found
+
+
+def _control(line: str) -> tuple[str, str]:
+    if line[:1] not in (".", "'"):
+        return "", line
+    macro, _, rest = line[1:].strip().partition(" ")
+    return macro or '\\"', rest.strip()
+
+
+def _line(macro: str, rest: str) -> str | None:
+    """Return the text of one line, "" for nothing, None for the end of a paragraph."""
+    if not macro:
+        return _unescape(rest).strip() if rest.strip() else None
+    if macro in _LAYOUT or macro.startswith('\\"'):
+        return ""
+    arguments = _arguments(rest)
+    if macro in _PARAGRAPH:
+        return "\n" + " ".join(arguments) if arguments and macro in _SHOWN else None
+    if macro in _FONTS:
+        return "".join(arguments)
+    if macro == "Nd":
+        return "- " + " ".join(arguments)
+    if macro == "Fl":
+        return " ".join("-" + argument for argument in arguments)
+    if macro == "It":
+        return "\n" + " ".join(_flags(arguments)) if arguments else None
+    if macro == "Xr" and len(arguments) > 1:
+        return f"{arguments[0]}({arguments[1]})" + "".join(arguments[2:])
+    return " ".join(_flags(arguments))
+
+
+def _flags(arguments: list[str]) -> list[str]:
+    """mdoc lets macros stand inside a line: `Fl a Ar file` -> -a file."""
+    shown: list[str] = []
+    dash = False
+    for argument in arguments:
+        if argument == "Fl":
+            dash = True
+        elif len(argument) == 2 and argument[0].isupper() and argument[1].islower():
+            dash = False
+        else:
+            shown.append("-" + argument if dash else argument)
+            dash = False
+    return shown
+
+
+def _arguments(rest: str) -> list[str]:
+    return [_unescape((quoted or bare).replace('""', '"')) for quoted, bare in _ARGUMENT.findall(rest)]
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(_character, text.partition('\\"')[0])
+
+
+def _character(found: re.Match[str]) -> str:
+    name = found[2] or found[3]
+    if name:
+        return _ESCAPES.get(name, "")
+    code = found.group()[1]
+    if code in "-e'`.\\":
+        return {"e": "\\", "\\": "\\"}.get(code, code)
+    return " " if code in "~0 t" else ""
+
+
+def _close(found: list[Section], title: str, start: int, body: list[str]) -> None:
+    text = "\n".join(body).strip("\n")
+    if title and text:
+        found.append(Section(title, (), re.sub(r"\n{3,}", "\n\n", text), start))

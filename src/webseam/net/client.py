@@ -1,0 +1,370 @@
+"""The client: one request, one deadline, one answer or one error.
+
+It stands directly on the connection pool. The library's own client loses the end of a cut gzip stream in silence,
+follows redirects nobody judged, joins two Location headers into one, keeps cookies and reads proxies from the
+environment; each of those would have to be undone for every request.
+
+A `Client` belongs to one event loop. It never retries, except once where a kept connection turns out to be closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Self, TypeVar, cast
+
+from webseam.errors import EgressDenied, Outcome, TransportError
+from webseam.net.body import Body, BodyError, decoders, offered
+from webseam.net.exchange import CURRENT, Exchange
+from webseam.net.message import HeaderProblem, Headers, Overflow, RawHeaders, Request, Response, encode_headers
+from webseam.net.policy import EgressPolicy
+from webseam.net.proxy import parse_proxy
+from webseam.net.redact import Redactor, redact_url
+from webseam.net.redirect import FOLLOWED, LEADS_ON, Unresolved, next_request, read_location, unresolved
+from webseam.net.resolve import Resolver, SystemResolver
+from webseam.net.sse import EventParser, EventTooLarge
+from webseam.net.url import join, parse
+
+if TYPE_CHECKING:  # 150 ms of imports that only a request needs
+    from httpcore2 import Response as Answer
+
+    from webseam.net.lane import Lane, Target
+    from webseam.net.stream import Stream
+
+__all__ = ["Client", "Headers", "Overflow", "Request", "Response"]
+
+USER_AGENT = "webseam/0.1"
+CONNECT_TIMEOUT = 5.0  # seconds for one address: a SYN is sent again after 1 and 3 s
+MAX_HEADERS = 256  # fields of an answer
+_REMEMBERED = 256  # URLs, and sets of headers, whose encoded form is kept
+
+_NO_BODY = frozenset({204, 304})
+_SENDS_BODY = frozenset({"POST", "PUT", "PATCH"})
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+_Failure = TypeVar("_Failure", bound=TransportError | EgressDenied)
+
+
+class Client:
+    """Sends requests that `policy` allows.
+
+    Args:
+        resolver: names to addresses; the system's by default.
+        proxy: `http://`, `https://` or `socks5h://`, the only proxy ever used. It resolves the names; with a policy of
+            `local_dns` they are resolved and judged here as well.
+        ca_bundle: a file of certificate authorities instead of the operating system's.
+        connect_timeout: seconds for one address, within the deadline of the request.
+
+    Raises:
+        RequestError: the proxy cannot be read.
+    """
+
+    def __init__(
+        self,
+        policy: EgressPolicy,
+        *,
+        resolver: Resolver | None = None,
+        proxy: str | None = None,
+        ca_bundle: str | None = None,
+        user_agent: str = USER_AGENT,
+        connect_timeout: float = CONNECT_TIMEOUT,
+    ) -> None:
+        self._proxy = parse_proxy(proxy) if proxy else None
+        self._through = f" (through the proxy {self._proxy})" if self._proxy else ""
+        self._policy = replace(policy, proxy=True) if self._proxy else policy
+        self._resolver = resolver or SystemResolver()
+        self._ca_bundle = ca_bundle
+        self._connect_timeout = connect_timeout
+        self._user_agent = user_agent
+        self._lane: Lane | None = None
+        self._targets: dict[str, Target] = {}
+        self._encoded: dict[tuple[tuple[str, str], ...], RawHeaders] = {}
+
+    @property
+    def open_connections(self) -> int:
+        """How many sockets are open, idle ones included."""
+        return len(self._lane.backend.opened) if self._lane else 0
+
+    async def aclose(self) -> None:
+        """Close every connection. Requests that are under way fail."""
+        if self._lane:
+            await self._lane.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def send(self, request: Request, *, expires_at: float) -> Response:
+        """Send one request and return the whole answer.
+
+        `expires_at` is an instant of `time.monotonic()`. It bounds look-up, connection, TLS, headers, body, decoding
+        and all redirects together.
+
+        Raises:
+            EgressDenied: the policy refuses the URL, an address of its host, or where a redirect leads.
+            TransportError: everything else, with the phase it happened in.
+        """
+        from webseam.net.lane import FAILURES, explain
+
+        exchange = Exchange(expires_at, through=self._through)
+        clock = asyncio.timeout(exchange.remaining())
+        token = CURRENT.set(exchange)
+        try:
+            target = self._target(request.url)
+            exchange.begin(target.url)
+            if exchange.remaining() <= 0:
+                raise exchange.timed_out()
+            async with clock:
+                return await self._follow(request, target, exchange)
+        except FAILURES as error:
+            late = isinstance(error, TimeoutError) and clock.expired()
+            raise _redacted(exchange.timed_out() if late else explain(error, exchange), request) from None
+        except (TransportError, EgressDenied) as error:
+            raise _redacted(error, request) from None
+        finally:
+            CURRENT.reset(token)
+
+    async def _follow(self, request: Request, target: Target, exchange: Exchange) -> Response:
+        """Send the request, and those its redirects lead to."""
+        seen = [target.url.href]
+        lane = self._open_lane()
+        while True:
+            if self._proxy and self._policy.local_dns:  # nothing is dialled here that would be judged on the way
+                exchange.answers = await lane.backend.judged_addresses(target.url, exchange)
+            headers = self._headers(request, exchange)
+            answer = await lane.ask(request.method, target, headers, request.body, exchange)
+            try:
+                fields = self._read_head(answer, request, exchange)
+                if not self._leads_on(request, answer.status, exchange):
+                    return await self._read_answer(answer, fields, request, target, exchange)
+                location = read_location(fields, exchange)
+                await _drain(answer, _body_length(fields, request.method, answer.status))
+            finally:
+                await answer.aclose()
+            following = await self._next_target(target, location, seen, exchange)
+            request = next_request(request, target.url, following.url)
+            target = following
+            seen.append(target.url.href)
+
+    def _open_lane(self) -> Lane:
+        if self._lane is None:
+            from webseam.net.lane import Lane
+
+            self._lane = Lane(
+                self._policy,
+                self._resolver,
+                proxy=self._proxy,
+                ca_bundle=self._ca_bundle,
+                connect_timeout=self._connect_timeout,
+            )
+        return self._lane
+
+    def _headers(self, request: Request, exchange: Exchange) -> RawHeaders:
+        """Return the headers to send, but for Host."""
+        encoded = self._encoded.get(request.headers)
+        if encoded is None:
+            try:
+                defaults = (("User-Agent", self._user_agent), ("Accept-Encoding", offered()))
+                encoded = encode_headers(request.headers, defaults)
+            except HeaderProblem as problem:
+                exchange.phase = "request"
+                hint = "look for stray characters in the key" if "Latin-1" in str(problem) else None
+                raise exchange.failed(Outcome.INVALID, "header", str(problem), hint=hint) from None
+            _remember(self._encoded, request.headers, encoded)
+        if request.body or request.method in _SENDS_BODY:
+            return [*encoded, (b"Content-Length", b"%d" % len(request.body))]
+        return encoded
+
+    # Where a request may go.
+
+    def _target(self, text: str) -> Target:
+        """Return a URL that passes the literal rules. Whether its addresses pass is judged when one is dialled."""
+        target = self._targets.get(text)
+        if target is None:
+            from webseam.net.lane import target_of
+
+            url = parse(text)
+            verdict = self._policy.judge_literally(url.href)
+            if not verdict.allowed:
+                raise EgressDenied(verdict.rule, verdict.detail, url=redact_url(url.href))
+            target = target_of(url)
+            _remember(self._targets, text, target)
+        return target
+
+    def _leads_on(self, request: Request, status: int, exchange: Exchange) -> bool:
+        """Return whether a redirect is to be followed.
+
+        Raises:
+            TransportError: it is one that never is.
+        """
+        if not 300 <= status < 400 or status == 304:
+            return False
+        exchange.phase = "parse"
+        if self._policy.origin is not None:
+            detail = f"redirect refused: {{host}} answered {status}, and a configured service must answer itself"
+            hint = "set its base URL to where it redirects to, if that is right"
+            raise exchange.failed(Outcome.BAD_RESPONSE, "redirect", detail, hint=hint)
+        if status in LEADS_ON and request.method not in FOLLOWED:
+            detail = f"redirect refused: {{host}} answered {status}, and a {request.method} is not sent on"
+            raise exchange.failed(Outcome.BAD_RESPONSE, "redirect", detail)
+        return status in LEADS_ON
+
+    async def _next_target(self, current: Target, location: str, seen: Sequence[str], exchange: Exchange) -> Target:
+        """Return where a redirect leads.
+
+        Raises:
+            EgressDenied: to somewhere that may not be dialled.
+            TransportError: in a circle, on and on, or to a name without an address.
+        """
+        judge = partial(self._policy.judge_redirect, current.url.href, location, seen=seen)
+        answers: Sequence[str] | None = None
+        try:
+            verdict, following = judge(resolve=unresolved)
+        except Unresolved:
+            url = join(current.url, location)
+            exchange.begin(url)
+            answers = await self._open_lane().backend.look_up(url.host, url.port, exchange)
+            if not answers:
+                raise exchange.failed(Outcome.NETWORK, "dns", "{host} has no address; a redirect led there") from None
+            verdict, following = judge(resolve=lambda _: answers or ())
+        if verdict.rule in ("redirect.loop", "redirect.too_many"):
+            raise exchange.failed(Outcome.BAD_RESPONSE, "redirects", f"{{host}} redirects on and on: {verdict.detail}")
+        if not verdict.allowed:
+            raise EgressDenied(verdict.rule, verdict.detail, url=redact_url(following or current.url.href))
+        target = self._target(following)
+        exchange.begin(target.url, answers)
+        return target
+
+    # What came back.
+
+    def _read_head(self, answer: Answer, request: Request, exchange: Exchange) -> Headers:
+        """Return the headers of an answer.
+
+        Raises:
+            TransportError: they alone show that the answer cannot be used.
+        """
+        if len(answer.headers) > MAX_HEADERS:
+            detail = f"{{host}} sent {len(answer.headers):,} headers, at most {MAX_HEADERS} are read"
+            raise exchange.failed(Outcome.BAD_RESPONSE, "headers_too_large", detail)
+        headers = Headers(answer.headers)
+        if request.overflow == "refuse":
+            if answer.status == 206 and not _asked_for_part(request):
+                detail = "{host} sent a part of the content, and the whole was asked for"
+                raise exchange.failed(Outcome.BAD_RESPONSE, "truncated", detail)
+            length = _body_length(headers, request.method, answer.status)
+            if length is not None and length > request.max_bytes:
+                raise _too_large(f"announces {length:,} bytes", request, exchange)
+        return headers
+
+    async def _read_answer(
+        self, answer: Answer, headers: Headers, request: Request, target: Target, exchange: Exchange
+    ) -> Response:
+        exchange.phase = "body"
+        peer = _stream(answer).peer
+        length = _body_length(headers, request.method, answer.status)
+        try:
+            coders = decoders(headers.get_all("content-encoding"))
+            body = Body(coders, limit=request.max_bytes, watch=_watch_events(request, headers))
+            async with aclosing(_chunks(answer)) as chunks:
+                async for data in chunks:
+                    if not body.feed(data):
+                        break
+                else:
+                    body.finish()
+                    _retire_if_out_of_step(answer, headers, length)
+        except BodyError as error:
+            detail = f"{{host}} sent a body that cannot be read: {error}"
+            raise exchange.failed(Outcome.BAD_RESPONSE, error.kind, detail) from None
+        except EventTooLarge as error:
+            detail = f"{{host}} streams too much: {error}"
+            raise exchange.failed(Outcome.BAD_RESPONSE, "event_too_large", detail) from None
+        if body.truncated and request.overflow == "refuse":
+            raise _too_large("sent more", request, exchange)
+        return Response(
+            status=answer.status,
+            headers=headers,
+            url=target.url.href,
+            body=body.content(),
+            truncated=body.truncated or (answer.status == 206 and not _asked_for_part(request)),
+            timings=exchange.timings(),
+            peer=peer,
+        )
+
+
+def _stream(answer: Answer) -> Stream:
+    return cast("Stream", answer.extensions["network_stream"])
+
+
+def _chunks(answer: Answer) -> AsyncGenerator[bytes]:
+    """Return the body of an answer as it comes in. To be closed, or the pool waits for the garbage collector."""
+    return cast("AsyncGenerator[bytes]", answer.stream.__aiter__())  # type: ignore[union-attr]
+
+
+async def _drain(answer: Answer, length: int | None) -> None:
+    """Read the body of a redirect if it is here already: then its connection can be used for the next request."""
+    if length is not None and _stream(answer).answer.after_head == length:
+        async with aclosing(_chunks(answer)) as chunks:
+            async for _ in chunks:
+                pass
+
+
+def _retire_if_out_of_step(answer: Answer, headers: Headers, length: int | None) -> None:
+    """Keep a connection from being used again when it is not certain where its answer ended."""
+    two_lengths = "transfer-encoding" in headers and "content-length" in headers
+    if two_lengths or _stream(answer).answer.has_more_than(length):
+        _stream(answer).retire()
+
+
+def _body_length(headers: Headers, method: str, status: int) -> int | None:
+    """Return the length of a body that was announced; None when it ends with a last chunk or with the connection."""
+    if method == "HEAD" or status in _NO_BODY:
+        return 0
+    lengths = headers.raw(b"content-length")
+    return int(lengths[0]) if lengths and "transfer-encoding" not in headers else None
+
+
+def _asked_for_part(request: Request) -> bool:
+    return any(name.lower() == "range" for name, _ in request.headers)
+
+
+def _too_large(what: str, request: Request, exchange: Exchange) -> TransportError:
+    detail = f"{{host}} {what}; at most {request.max_bytes:,} bytes are read"
+    return exchange.failed(Outcome.UNSUPPORTED, "too_large", detail)
+
+
+def _watch_events(request: Request, headers: Headers) -> Callable[[bytes], int | None] | None:
+    """Return what ends the reading of an event stream once the last event that is needed has come."""
+    stop_at = request.stop_at
+    if stop_at is None or not (headers.get("content-type") or "").lower().startswith("text/event-stream"):
+        return None
+    parser = EventParser()
+
+    def watch(piece: bytes) -> int | None:
+        for event in parser.feed(piece):
+            if stop_at(event.data):
+                return event.end
+        return None
+
+    return watch
+
+
+def _remember(memory: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    if len(memory) >= _REMEMBERED:  # forgetting all costs one encoding each; a model can name any number of URLs
+        memory.clear()
+    memory[key] = value
+
+
+def _redacted(error: _Failure, request: Request) -> _Failure:
+    """Take secrets out of an error: the other side may have sent back what it was given."""
+    redact = Redactor(request.secrets)
+    error.detail = redact(error.detail)
+    error.args = (error.detail,)
+    if isinstance(error, EgressDenied):
+        error.url = redact(error.url)
+    return error

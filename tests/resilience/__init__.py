@@ -1,0 +1,1 @@
+"""Tests of webseam.resilience. Time is a clock in the test's hand; processes are real ones."""
