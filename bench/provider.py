@@ -15,15 +15,12 @@ HITS = [
         "url": f"https://www.example.org/docs/{number}/page?section={number}",
         "title": f"Result number {number} about the words that were asked for",
         "content": "A paragraph of the usual length that a search service sends back with each of its results. " * 4,
-        "snippet": "A paragraph of the usual length that a search service sends back with each of its results. " * 4,
         "score": 0.99 - number / 100,
         "published_date": "2026-02-03",
     }
     for number in range(10)
 ]
-BODY = json.dumps(
-    {"code": 0, "query": "words", "results": HITS, "data": {"results": HITS, "metadata": {}}, "usage": {"credits": 1}}
-).encode()
+BODY = json.dumps({"query": "words", "results": HITS, "usage": {"credits": 1}}).encode()
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
 
 

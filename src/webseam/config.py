@@ -84,9 +84,7 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
     "state": (
         Setting(name="enabled", kind="switch", default=True, help="keep health, pace and cache in a shared file"),
     ),
-    "index": (
-        Setting(name="folders", kind="list", guarded=True, help="folders of documentation to index"),
-    ),
+    "index": (Setting(name="folders", kind="list", guarded=True, help="folders of documentation to index"),),
     "trust": (Setting(name="folders", kind="list", guarded=True, help="folders whose webseam.toml may set anything"),),
 }
 
@@ -116,10 +114,14 @@ class Settings:
     flags: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     layers: tuple[Layer, ...] = field(repr=False, default=())
     warnings: tuple[str, ...] = ()
+    _known: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def get(self, section: str, key: str) -> Any:
-        """Return a core setting, e.g. `get("search", "timeout")`."""
-        return self.read(section, core_setting(section, key))[0]
+        """Return a core setting, e.g. `get("search", "timeout")`. What was read once is remembered: nothing changes."""
+        place = (section, key)
+        if place not in self._known:
+            self._known[place] = self.read(section, core_setting(section, key))[0]
+        return self._known[place]
 
     def read(self, section: str, setting: Setting) -> tuple[Any, str]:
         """Return `(value, where it came from)`.

@@ -271,7 +271,8 @@ def from_row(row: list[Any]) -> SearchResponse:
 
 def _from(kind: type[T], row: list[Any]) -> T:
     names = _field_names(kind)
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in zip(names, row, strict=True)}
+    values: dict[str, Any] = dict(zip(names, row, strict=True))
+    values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     if "outcome" in values:
         values["outcome"] = Outcome(values["outcome"])
     return kind(**values)

@@ -32,6 +32,7 @@ HIDDEN = (  # the inside of a character class; URLs need it too
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(f"[{HIDDEN}]+")
+_NOT_PLAIN = ("<", "&", "](", "  ")  # what a plain line of text has none of
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JOINERS = "\u200c\u200d"
 _TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!--(?s:(?!<!--|-->).)*+--|![A-Za-z][^<>]*)>")  # a comment with its contents
@@ -110,6 +111,8 @@ def plain(fragment: str) -> str:
 
     Markdown links and images become their label and address, so that nothing loads or hides behind a label.
     """
+    if fragment.isascii() and fragment.isprintable() and not any(mark in fragment for mark in _NOT_PLAIN):
+        return fragment.strip()  # most of them: a few scans instead of taking the text apart
     if "<" in fragment:  # cleaned before too: a hidden character inside a tag would keep it from being one
         fragment = _UNFINISHED_TAG.sub("", _TAG.sub("", clean(fragment)))
     if "&" in fragment:

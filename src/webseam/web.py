@@ -208,6 +208,8 @@ class AsyncWeb:
             patient=self._shows_progress and timeout is None,
             cache=cache,
         )
+        if response.query == request.query and not response.cached:
+            return response
         return replace(response, query=request.query, took=round(time.monotonic() - started, 4))
 
     async def _answer(
@@ -323,9 +325,9 @@ class Web:
             raise
 
     def _stop(self) -> None:
+        self._call(_wind_up())  # in its own thread: this one may be running a loop, and can run no second one
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 
     def __enter__(self) -> Self:
@@ -335,6 +337,17 @@ class Web:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+async def _wind_up() -> None:
+    """End what an interrupted call left under way, as `asyncio.run` would."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
 
 
 async def _make(settings: Mapping[str, Any] | None, options: Mapping[str, Any]) -> AsyncWeb:

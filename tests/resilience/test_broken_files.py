@@ -156,7 +156,7 @@ if sys.argv[2] == "now":
     store.set("health", "exa", {"n": 1}, ttl=60)
 for number in range(60):
     store.set("filler", str(number), {"text": "x" * 1000}, ttl=60)
-    store.put_later("responses", str(number), {"text": "x" * 10_000}, ttl=60)
+    store.put_later("responses", str(number), lambda: {"text": "x" * 10_000}, ttl=60)
 seen = store.get("health", "exa"), len(store.get("filler", "59")["text"]), len(store.get("responses", "59")["text"])
 store.close()
 print(*seen, len(warnings))
@@ -175,7 +175,7 @@ def test_a_full_disk_met_in_the_background_costs_one_warning(opened: Open, warni
     with raw(store._path) as db:
         db.execute("DROP INDEX by_age")
         db.execute("ALTER TABLE entries RENAME TO gone")  # any error of the file will do, on that thread
-        store.put_later("responses", "q", {"n": 2}, ttl=60)
+        store.put_later("responses", "q", lambda: {"n": 2}, ttl=60)
         store.clear("nothing")
     assert store.get("responses", "q") == {"n": 2}
     assert works(store)
@@ -191,7 +191,7 @@ def test_a_stuck_process_costs_one_short_wait_and_then_a_rest(
     store.set("health", "exa", {"n": 1}, ttl=60)
     with raw(path) as stuck:
         stuck.execute("BEGIN EXCLUSIVE")
-        store.put_later("responses", "lost", {"n": 1}, ttl=60)
+        store.put_later("responses", "lost", lambda: {"n": 1}, ttl=60)
         store._later.flush()
         assert warnings == []  # nobody waits for a cache
         store.set("health", "brave", {"n": 2}, ttl=60)

@@ -3,6 +3,7 @@
 import os
 import stat
 import threading
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.resilience.world import Clock, Open, finish, raw, start, together, wo
 from webseam.resilience import later
 from webseam.resilience import sqlite as module
 from webseam.resilience.sqlite import SqliteStore
+from webseam.resilience.store import Entry, Late
 
 # Sharing
 
@@ -33,7 +35,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(100):
     store.update("a", "b", lambda document: ({"n": (document or {"n": 0})["n"] + 1}, None), ttl=60)
-store.put_later("later", str(id(store)) + sys.argv[1], {"n": 1}, ttl=60)
+store.put_later("later", str(id(store)) + sys.argv[1], lambda: {"n": 1}, ttl=60)
 store.close()
 """
 
@@ -50,7 +52,7 @@ def test_threads_share_one_store(opened: Open) -> None:
     def count() -> None:
         for number in range(50):
             store.update("a", "b", lambda document: ({"n": (document or {"n": 0})["n"] + 1}, None), ttl=60)
-            store.put_later("later", str(number), {"n": number}, ttl=60)
+            store.put_later("later", str(number), lambda number=number: {"n": number}, ttl=60)
 
     threads = [threading.Thread(target=count) for _ in range(4)]
     for thread in threads:
@@ -67,12 +69,12 @@ from webseam.resilience.sqlite import SqliteStore
 def warn(message): raise SystemExit(message)
 store = SqliteStore(pathlib.Path(sys.argv[1]), warn=warn)
 store.set("a", "parent", {"n": 1}, ttl=60)
-store.put_later("a", "later", {"n": 2}, ttl=60)
+store.put_later("a", "later", lambda: {"n": 2}, ttl=60)
 child = os.fork()
 if child == 0:
     assert store.get("a", "parent") == {"n": 1}
     store.set("a", "child", {"n": 3}, ttl=60)
-    store.put_later("a", "child later", {"n": 4}, ttl=60)
+    store.put_later("a", "child later", lambda: {"n": 4}, ttl=60)
     store.close()
     sys.exit(0)
 assert os.waitpid(child, 0)[1] == 0
@@ -146,7 +148,7 @@ def test_rows_past_their_time_are_deleted_now_and_then(path: Path, opened: Open)
 def test_what_was_put_later_is_in_the_file_after_close(path: Path, opened: Open) -> None:
     store = opened()
     for number in range(100):
-        store.put_later("responses", str(number), {"page": "x" * 10_000, "n": number}, ttl=900)
+        store.put_later("responses", str(number), lambda number=number: {"page": "x" * 10_000, "n": number}, ttl=900)
     store.close()
     other = opened()
     assert [(other.get("responses", str(number)) or {}).get("n") for number in range(100)] == list(range(100))
@@ -155,13 +157,13 @@ def test_what_was_put_later_is_in_the_file_after_close(path: Path, opened: Open)
 def test_a_thread_writes_in_the_background_and_ends_when_idle(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(later, "IDLE", 0.0)
     store = opened()
-    store.put_later("responses", "q", {"n": 1}, ttl=900)
+    store.put_later("responses", "q", lambda: {"n": 1}, ttl=900)
     thread = store._later._thread
     if thread is not None:  # else it has done its work already
         thread.join(20)
     assert store._later._thread is None
     assert opened().get("responses", "q") == {"n": 1}
-    store.put_later("responses", "r", {"n": 2}, ttl=900)
+    store.put_later("responses", "r", lambda: {"n": 2}, ttl=900)
     store.close()
     assert opened().get("responses", "r") == {"n": 2}
 
@@ -183,7 +185,7 @@ def test_the_oldest_documents_go_when_they_are_many_and_small_state_stays(
     store.set("health", "exa", {"n": 1}, ttl=10_000)
     for number in range(40):
         clock.now += 1
-        store.put_later("responses", str(number), {"page": "x" * 1_000}, ttl=900)
+        store.put_later("responses", str(number), lambda: {"page": "x" * 1_000}, ttl=900)
         store.clear("nothing")  # has it written now
     newest = [number for number in range(40) if store.get("responses", str(number))]
     assert newest == list(range(40 - len(newest), 40))
@@ -196,21 +198,23 @@ def test_a_disk_that_cannot_keep_up_costs_the_oldest_documents(monkeypatch: pyte
     started, go_on = threading.Event(), threading.Event()
     written: dict[str, str] = {}
 
-    def write(batch: object) -> None:
-        assert isinstance(batch, dict)
+    def write(batch: Mapping[tuple[str, str], Entry]) -> None:
         started.set()
         assert go_on.wait(20)
-        written.update({name[1]: entry for name, entry in batch.items()})
+        written.update({name[1]: entry.text for name, entry in batch.items()})
+
+    def late(word: str) -> Late:
+        return Late(lambda: {word: 1}, now=0.0, ttl=60.0)
 
     behind = later.WriteBehind(write)
-    behind.put(("a", "0"), "first")  # type: ignore[arg-type]
+    behind.put(("a", "0"), late("first"))
     assert started.wait(20)
     for number in range(1, 6):
-        behind.put(("a", str(number)), "later")  # type: ignore[arg-type]
-    behind.put(("a", "5"), "last")  # type: ignore[arg-type]
+        behind.put(("a", str(number)), late("later"))
+    behind.put(("a", "5"), late("last"))
     go_on.set()
     behind.close()
-    assert written == {"0": "first", "3": "later", "4": "later", "5": "last"}
+    assert written == {"0": '{"first":1}', "3": '{"later":1}', "4": '{"later":1}', "5": '{"last":1}'}
 
 
 def test_a_store_shows_its_place_and_nothing_else(path: Path, opened: Open) -> None:

@@ -75,7 +75,7 @@ def test_delete_forgets_one_document(store: Store) -> None:
 
 def test_clear_forgets_a_space_and_says_how_much(store: Store) -> None:
     store.set("a", "b", {"n": 1}, ttl=60)
-    store.put_later("a", "c", {"n": 2}, ttl=60)
+    store.put_later("a", "c", lambda: {"n": 2}, ttl=60)
     store.set("b", "b", {"n": 3}, ttl=60)
     assert store.clear("a") == 2
     assert store.clear("a") == 0
@@ -112,18 +112,18 @@ def test_a_change_that_raises_changes_nothing_and_the_store_goes_on(store: Store
 
 
 def test_what_is_put_later_can_be_read_at_once_and_the_last_one_wins(store: Store) -> None:
-    store.put_later("responses", "q", {"page": "x" * 10_000}, ttl=900)
-    store.put_later("responses", "q", {"page": "y" * 10_000}, ttl=900)
+    store.put_later("responses", "q", lambda: {"page": "x" * 10_000}, ttl=900)
+    store.put_later("responses", "q", lambda: {"page": "y" * 10_000}, ttl=900)
     assert store.get("responses", "q") == {"page": "y" * 10_000}
 
 
 def test_a_later_write_does_not_undo_what_was_done_after_it(store: Store) -> None:
     for key in ("deleted", "set", "updated"):
-        store.put_later("a", key, {"n": 1}, ttl=60)
+        store.put_later("a", key, lambda: {"n": 1}, ttl=60)
     store.delete("a", "deleted")
     store.set("a", "set", {"n": 2}, ttl=60)
     store.update("a", "updated", lambda _: ({"n": 3}, None), ttl=60)
-    store.put_later("a", "other", {"n": 4}, ttl=60)
+    store.put_later("a", "other", lambda: {"n": 4}, ttl=60)
     store.clear("nothing")  # has everything written that waits
     assert [store.get("a", key) for key in ("deleted", "set", "updated")] == [None, {"n": 2}, {"n": 3}]
 
@@ -131,7 +131,7 @@ def test_a_later_write_does_not_undo_what_was_done_after_it(store: Store) -> Non
 def test_a_closed_store_answers_and_takes_part_in_nothing(store: Store) -> None:
     store.close()
     store.set("a", "b", {"n": 1}, ttl=60)
-    store.put_later("a", "c", {"n": 1}, ttl=60)
+    store.put_later("a", "c", lambda: {"n": 1}, ttl=60)
     assert store.get("a", "b") == {"n": 1}
     store.close()
 
@@ -166,7 +166,7 @@ def test_memory_drops_what_is_past_its_time_and_the_oldest_of_the_many(monkeypat
     store.set("health", "old", kept, ttl=1)
     clock.now += 2
     for number in range(8):
-        store.put_later("responses", str(number), {"n": number}, ttl=900)
+        store.put_later("responses", str(number), lambda number=number: {"n": number}, ttl=900)
     names = [
         key for space in ("health", "responses") for key in ("exa", "old", *"01234567") if store.find((space, key))
     ]

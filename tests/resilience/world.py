@@ -86,7 +86,7 @@ def together(program: str, *arguments: object, processes: int) -> list[str]:
 def works(store: SqliteStore) -> bool:
     """True when everything a store offers still does its work."""
     store.set("check", "a", {"n": 1}, ttl=60)
-    store.put_later("check", "b", {"n": 2}, ttl=60)
+    store.put_later("check", "b", lambda: {"n": 2}, ttl=60)
     store.update("check", "c", lambda _: ({"n": 3}, None), ttl=60)
     seen = [store.get("check", key) for key in "abc"]
     store.delete("check", "a")

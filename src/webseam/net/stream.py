@@ -94,10 +94,11 @@ class Answer:
         self._searched = 0
 
     def has_more_than(self, body_length: int | None) -> bool:
-        """True when bytes came after the end of the answer. None: the body was chunked.
+        """True when bytes came after the end of the answer. None: the body was chunked, its length on the wire unknown.
 
-        Behind a last chunk any text that ends like one would pass. It cannot be the beginning of an answer, though: a
-        blank line ends the headers, so the parser would give it out before anything is read for the next request.
+        Then only what the bytes end in can be looked at, so bytes that end in a last chunk of their own pass. They hold
+        a blank line, though, and with it whole headers: the parser gives those out for the next request before it has
+        read anything, which `reads` shows.
         """
         if body_length is None:
             return self._tail != _LAST_CHUNK

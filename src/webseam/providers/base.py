@@ -111,7 +111,7 @@ def decode_json(body: bytes) -> Any:
     """
     try:
         text = body.decode("utf-8-sig")
-        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        value = _STRICT.decode(text)
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode()  # fails on a surrogate that has no other half
     except UnicodeError:
@@ -130,6 +130,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("an object with the same key twice")
     return found
+
+
+_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -172,7 +175,6 @@ class Hits:
         address = tidy(url)
         if address is None:
             return self.drop("not http")
-        extracts = passages if isinstance(passages, (list, tuple)) else ()
         short = _words(snippet)
         self.found.append(
             SearchHit(
@@ -184,11 +186,7 @@ class Hits:
                 site=_title(site),
                 score=float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
                 providers=(self.provider,),
-                passages=tuple(
-                    clip(clean(extract).strip(), MAX_PASSAGE)
-                    for extract in extracts[:MAX_PASSAGES]
-                    if isinstance(extract, str) and extract.strip()
-                ),
+                passages=_passages(passages) if passages else (),
             )
         )
         return None
@@ -203,6 +201,12 @@ class Hits:
 
 def _words(value: object) -> str | None:
     return plain(value) or None if isinstance(value, str) else None
+
+
+def _passages(value: object) -> tuple[str, ...]:
+    extracts = value[:MAX_PASSAGES] if isinstance(value, (list, tuple)) else ()
+    cleaned = (clean(extract).strip() for extract in extracts if isinstance(extract, str))
+    return tuple(clip(extract, MAX_PASSAGE) for extract in cleaned if extract)
 
 
 def _title(value: object) -> str | None:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from webseam.errors import Outcome, ProviderError
 from webseam.model import Freshness, SearchRequest
 from webseam.net.message import Request
-from webseam.providers.base import EMULATED, NATIVE, Hits, Parsed, Provider, ProviderConfig, Reply, Setting, get, rows
+from webseam.providers.base import (
+    EMULATED,
+    NATIVE,
+    Hits,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    Reply,
+    Setting,
+    get,
+    rows,
+    shape,
+)
 from webseam.providers.options import today, with_sites
 
+_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _FRESHNESS: Final[dict[Freshness, str]] = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _FIRST_DAY: Final = "1990-01-01"  # an open start; the API wants both ends
 _MAX_WORDS: Final = 50
-_MAX_OFFSET: Final = 9
+_MAX_PAGE: Final = 10  # its offset counts pages and ends at 9
+_OWN_FIELDS: Final = frozenset({"mixed", "query", "type"})  # what even an answer without results has
 _NEWS: Final = "/res/v1/news/search"
 _WEB: Final = "/res/v1/web/search"
 _COUNTRIES: Final = frozenset(
@@ -68,6 +83,12 @@ class Brave(Provider):
     hint = "get a key at brave.com/search/api, then: webseam key set brave"
 
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
+        if search.page > _MAX_PAGE:
+            raise ProviderError(f"{self.label} has no page {search.page}", outcome=Outcome.UNSUPPORTED)
+        if len(search.query.split()) > _MAX_WORDS:
+            raise ProviderError(
+                f"{self.label} takes queries of at most {_MAX_WORDS} words", outcome=Outcome.UNSUPPORTED
+            )
         return self._get(search, config, extra=config.values["extra_snippets"])
 
     def _get(self, search: SearchRequest, config: ProviderConfig, *, extra: bool) -> Request:
@@ -78,7 +99,7 @@ class Brave(Provider):
         parameters: dict[str, object] = {
             "q": query,
             "count": search.count,
-            "offset": min(search.page - 1, _MAX_OFFSET) or None,
+            "offset": search.page - 1 or None,
             "country": _country(search.region),
             "search_lang": _language(search.language),
             "safesearch": search.safe,
@@ -104,13 +125,7 @@ class Brave(Provider):
         if code == "VALIDATION":
             return ProviderError(detail, outcome=Outcome.UNSUPPORTED, http_status=reply.status)
         if reply.status == 429:
-            used_up = _is_quota(error.get("meta"))
-            return ProviderError(
-                detail,
-                outcome=Outcome.QUOTA if used_up else Outcome.RATE_LIMITED,
-                http_status=reply.status,
-                retry_after=_reset(reply),
-            )
+            return _limited(reply, error.get("meta"), detail)
         return None
 
     def _without_extra(
@@ -122,9 +137,8 @@ class Brave(Provider):
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
         document = reply.json()
-        path = ("results",) if search.kind == "news" else ("web", "results")
         hits = Hits(self.id)
-        for row in rows(reply, document, *path, required=False):
+        for row in _results(reply, document, news=search.kind == "news"):
             meta, profile = row.get("meta_url"), row.get("profile")
             hits.add(
                 url=row.get("url"),
@@ -134,7 +148,34 @@ class Brave(Provider):
                 site=_of(meta, "hostname") or _of(profile, "name"),
                 passages=row.get("extra_snippets"),
             )
-        return hits.parsed()
+        return hits.parsed(notes=self._notes(search))
+
+    def _notes(self, search: SearchRequest) -> list[str]:
+        """Say which values are not on Brave's closed lists."""
+        notes = []
+        if _country(search.region) == "ALL":
+            notes.append(f"{self.label} does not know the region {search.region}; it searched all regions")
+        if search.language and _language(search.language) is None:
+            notes.append(f"{self.label} does not know the language {search.language}; that was not applied")
+        return notes
+
+
+def _results(reply: Reply, document: Any, *, news: bool) -> list[dict[str, Any]]:
+    """Return the rows of results.
+
+    Raises:
+        ProviderError: there is no section of results, and no sign either that Brave found nothing.
+    """
+    from webseam.providers.verdicts import error_object
+
+    section = "results" if news else "web"
+    if isinstance(document, dict) and document.get(section) is None:
+        if error := error_object(reply, document):
+            raise error
+        if not _OWN_FIELDS & document.keys():
+            raise shape(reply, document, section)
+        return []
+    return rows(reply, document, "results") if news else rows(reply, document, "web", "results")
 
 
 def _of(value: object, name: str) -> object:
@@ -174,6 +215,18 @@ def _stated(reply: Reply) -> dict[str, Any] | None:
     return error if isinstance(error, dict) else None
 
 
+def _limited(reply: Reply, meta: object, detail: str) -> ProviderError:
+    from webseam.providers.verdicts import retry_after
+
+    reset = _reset(reply)
+    return ProviderError(
+        detail,
+        outcome=Outcome.QUOTA if _is_quota(meta) else Outcome.RATE_LIMITED,
+        http_status=reply.status,
+        retry_after=retry_after(reply) if reset is None else reset,
+    )
+
+
 def _is_quota(meta: object) -> bool:
     limit, current = _of(meta, "quota_limit"), _of(meta, "quota_current")
     return isinstance(limit, (int, float)) and isinstance(current, (int, float)) and 0 < limit <= current
@@ -192,7 +245,5 @@ def _reset(reply: Reply) -> float | None:
 
 
 def _numbers(header: str | None) -> list[float]:
-    try:
-        return [float(entry) for entry in (header or "").split(",") if entry.strip()]
-    except ValueError:
-        return []
+    entries = [entry.strip() for entry in (header or "").split(",")]
+    return [float(entry) for entry in entries] if all(_NUMBER.fullmatch(entry) for entry in entries) else []

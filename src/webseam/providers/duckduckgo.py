@@ -7,6 +7,7 @@ nothing parsed, because it echoes the query.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
@@ -22,6 +23,8 @@ _MAX_QUERY: Final = 499
 _WHEN: Final[dict[Freshness, str]] = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE: Final = {"strict": "1", "moderate": "-1", "off": "-2"}
 _NOWHERE: Final = "wt-wt"  # no region
+_ENGINE: Final = "duckduckgo.com"
+_START = re.compile(r"[0-9]{1,6}", re.ASCII)  # field `s` of a form: how many results lie before its page
 
 
 class Duckduckgo(Provider):
@@ -65,7 +68,7 @@ class Duckduckgo(Provider):
             ("Accept", "text/html"),
             ("Accept-Language", f"{language},en;q=0.5" if language != "en" else "en"),
             ("Content-Type", "application/x-www-form-urlencoded"),
-            ("Referer", config.url("/")),
+            ("Referer", f"{config.base_url.rstrip('/')}/"),
             ("Cookie", cookies),
             ("Sec-Fetch-Dest", "document"),
             ("Sec-Fetch-Mode", "navigate"),
@@ -81,11 +84,15 @@ class Duckduckgo(Provider):
         )
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
-        outcomes = {403: Outcome.BLOCKED, 418: Outcome.RATE_LIMITED, 429: Outcome.RATE_LIMITED, 303: Outcome.EMPTY}
+        from webseam.providers.verdicts import retry_after
+
+        outcomes = {403: Outcome.BLOCKED, 418: Outcome.RATE_LIMITED, 429: Outcome.RATE_LIMITED}
         outcome = outcomes.get(reply.status)
         if outcome is None:
             return None
-        return ProviderError(f"HTTP {reply.status}", outcome=outcome, http_status=reply.status)
+        return ProviderError(
+            f"HTTP {reply.status}", outcome=outcome, http_status=reply.status, retry_after=retry_after(reply)
+        )
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
         import turbohtml  # 40 ms that only this provider needs
@@ -95,19 +102,24 @@ class Duckduckgo(Provider):
         for node in page.select("#links .result, #links .web-result"):
             _add(hits, node, self.base_url)
         if hits.found or hits.dropped:
-            return hits.parsed(answer=_answer(page), more=self._next(page, search, config))
-        if page.select_one(".no-results") is not None:
+            return hits.parsed(answer=_answer(page), more=self._next(page, reply, search, config))
+        if page.select_one(".no-results") is not None or "No results." in (_text(page.select_one("#links")) or ""):
             return hits.parsed()
         raise _nothing(reply, page)
 
-    def _next(self, page: Any, search: SearchRequest, config: ProviderConfig) -> Request | None:
+    def _next(self, page: Any, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Request | None:
         """Return the request for the next page, from the page's own form; without its `vqd` asking would block us."""
-        for field in page.select("form input[name=vqd]"):
-            form = field.closest("form")
-            values = {item.attrs.get("name"): item.attrs.get("value") or "" for item in form.select("input[name]")}
-            if values.get("s") and values.get("vqd"):
-                return self._post(search, config, {str(name): str(value) for name, value in values.items()})
-        return None
+        forms = []
+        for form in page.select("form"):
+            fields = {
+                str(item.attrs["name"]): str(item.attrs.get("value") or "") for item in form.select("input[name]")
+            }
+            if fields.get("vqd") and _START.fullmatch(fields.get("s", "")):
+                forms.append(fields)
+        following = max(forms, key=lambda fields: int(fields["s"]), default=None)  # the other one leads back
+        if following is None or int(following["s"]) <= _start(reply):
+            return None
+        return self._post(search, config, following)
 
 
 def _add(hits: Hits, node: Any, base: str) -> None:
@@ -115,12 +127,9 @@ def _add(hits: Hits, node: Any, base: str) -> None:
     link = node.select_one("a.result__a")
     if link is None or "result--ad" in classes:
         return
-    href = urljoin(base, link.attrs.get("href") or "")
-    parts = urlsplit(href)
-    if (parts.hostname or "").endswith("duckduckgo.com"):
-        if parts.path != "/l/":
-            return  # an advertisement or a page of the engine itself
-        href = dict(parse_qsl(parts.query)).get("uddg") or ""
+    href = _target(link.attrs.get("href") or "", base)
+    if href is None:
+        return
     snippet, site, extras = (node.select_one(name) for name in (".result__snippet", ".result__url", ".result__extras"))
     hits.add(
         url=href,
@@ -131,6 +140,19 @@ def _add(hits: Hits, node: Any, base: str) -> None:
         if extras
         else None,
     )
+
+
+def _target(href: str, base: str) -> str | None:
+    """Return where a result leads; None for an advertisement or a page of the engine itself."""
+    try:
+        absolute = urljoin(base, href)
+        parts = urlsplit(absolute)
+        host = parts.hostname or ""
+    except ValueError:  # whether a malformed address can be a hit is decided where all are
+        return href
+    if not href or not (host == _ENGINE or host.endswith("." + _ENGINE)):
+        return href and absolute
+    return dict(parse_qsl(parts.query)).get("uddg") or "" if parts.path == "/l/" else None
 
 
 def _text(node: Any) -> str | None:
@@ -160,6 +182,12 @@ def _nothing(reply: Reply, page: Any) -> ProviderError:
         outcome=Outcome.BAD_RESPONSE,
         http_status=reply.status,
     )
+
+
+def _start(reply: Reply) -> int:
+    """Return how many results lie before the page that was answered."""
+    sent = dict(parse_qsl(reply.request.body.decode())) if reply.request else {}
+    return int(sent["s"]) if _START.fullmatch(sent.get("s", "")) else 0
 
 
 def _without_bangs(query: str) -> str:

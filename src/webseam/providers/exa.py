@@ -102,8 +102,8 @@ def _contents(config: ProviderConfig) -> dict[str, Any]:
 def parse_results(document: Any, reply: Reply, provider: str) -> Parsed:
     """Read Exa's result object; its hosted server sends the same one inside its own envelope."""
     hits = Hits(provider)
-    for row in rows(reply, document, "results"):
-        highlights = [text for text in row.get("highlights") or () if isinstance(text, str)]
+    for row in rows(reply, _without_error(reply, document), "results"):
+        highlights = [text for text in _list(row.get("highlights")) if isinstance(text, str)]
         text = row.get("text") if isinstance(row.get("text"), str) else None
         hits.add(
             url=row.get("url"),
@@ -120,7 +120,21 @@ def parse_results(document: Any, reply: Reply, provider: str) -> Parsed:
         cost=float(total) if isinstance(total, (int, float)) else None,
         notes=[
             f"Exa: {reply.quote(str(remark.get('message') or remark.get('code')))}"
-            for remark in [*(document.get("notices") or ()), *(document.get("warnings") or ())]
+            for remark in [*_list(document.get("notices")), *_list(document.get("warnings"))]
             if isinstance(remark, dict)
         ],
     )
+
+
+def _without_error(reply: Reply, document: Any) -> Any:
+    """Return `document`, unless it states an error where its results should be; then raise that."""
+    from webseam.providers.verdicts import error_object
+
+    found = isinstance(document, dict) and isinstance(document.get("results"), list)
+    if not found and (stated := error_object(reply, document)):
+        raise stated
+    return document
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -78,22 +78,33 @@ class ExaFree(Provider):
             raise _limited(reply, text)
         if result.get("isError"):
             raise _tool_failure(reply, text)
-        for candidate in (result.get("structuredContent"), result.get("data"), *map(nested_json, blocks)):
+        nothing: Parsed | None = None
+        decoded = [nested_json(block) for block in blocks]
+        for candidate in (result.get("structuredContent"), result.get("data"), *decoded):
             if isinstance(candidate, dict) and isinstance(candidate.get("results"), list):
-                return parse_results(candidate, reply, self.id)
-        return self._from_text(reply, text.replace("\r\n", "\n"))
+                parsed = parse_results(candidate, reply, self.id)
+                if parsed.hits:
+                    return parsed
+                nothing = nothing or parsed
+        words = [block for block, value in zip(blocks, decoded, strict=True) if value is None or nothing is None]
+        return self._from_text(reply, "\n\n".join(words).replace("\r\n", "\n"), nothing)
 
-    def _from_text(self, reply: Reply, text: str) -> Parsed:
+    def _from_text(self, reply: Reply, text: str, nothing: Parsed | None) -> Parsed:
+        """Read the text form. `nothing` is what an empty list beside it gave: then words are enough."""
         hits = Hits(self.id)
         for record in _records(text):
             hits.add(**record)
-        if hits.found or hits.dropped or not text.strip() or _NOTHING.search(text):
+        if hits.found or hits.dropped:
             return hits.parsed()
+        if not text.strip() or _NOTHING.search(text):
+            return nothing or hits.parsed()
         if text.lstrip()[:1] == "<":
             outcome = Outcome.BLOCKED if is_challenge(reply, text) else Outcome.BAD_RESPONSE
             raise ProviderError("it sent a web page instead of results", outcome=outcome, http_status=reply.status)
         if by_words(text) == Outcome.RATE_LIMITED:
             raise _limited(reply, text)
+        if nothing is not None:
+            return nothing
         raise ProviderError(
             f"its answer holds no result: {reply.quote(text)}", outcome=Outcome.BAD_RESPONSE, http_status=reply.status
         )
@@ -180,8 +191,8 @@ def _record(text: str) -> dict[str, object]:
     values = {name: "\n".join(lines) for name, lines in found.items()}
     url = (values.get("URL") or "").split()
     highlights = values.get("Highlights", "").strip("\n")
-    body = highlights or values.get("Text", "") or values.get("Summary", "")
-    lines = [line for line in body.split("\n") if not _RULE.match(line)]
+    words = highlights or values.get("Text", "") or values.get("Summary", "")
+    lines = [line for line in words.split("\n") if not _RULE.match(line)]
     return {
         "url": url[0] if url else None,
         "title": values.get("Title"),

@@ -18,6 +18,7 @@ from webseam.providers.base import (
     Setting,
     post_json,
     rows,
+    shape,
 )
 from webseam.providers.countries import ENGLISH_NAME
 
@@ -25,6 +26,7 @@ _MAX_INCLUDE: Final = 300
 _MAX_EXCLUDE: Final = 150
 _CREDIT_DOLLARS: Final = 0.008
 _PLAN_LIMITS: Final = (432, 433)  # Tavily's own statuses: plan limit, pay-as-you-go limit
+_OWN_FIELDS: Final = frozenset({"query", "request_id", "response_time"})  # what even an answer without results has
 
 
 class Tavily(Provider):
@@ -83,8 +85,7 @@ class Tavily(Provider):
             body["start_date"], body["end_date"] = search.after, search.before
         else:
             body["time_range"] = search.freshness
-        if search.region and search.kind == "web":
-            body["country"] = ENGLISH_NAME.get(search.region)
+        body["country"] = _country(search)
         headers = [("X-Client-Source", "webseam")]
         headers.append(("Authorization", f"Bearer {config.key}") if config.key else ("X-Tavily-Access-Mode", "keyless"))
         for name, key in (("X-Project-ID", "project"), ("X-Tavily-Orgid", "organization")):
@@ -115,21 +116,38 @@ class Tavily(Provider):
                 score=row.get("score"),
                 passages=[raw] if isinstance(raw, str) else (),
             )
-        if not hits.found and (error := _stated_error(reply, document)):
-            raise error
+        if not isinstance(document.get("results"), list):
+            _check_empty(reply, document)
         usage = document.get("usage")
         credits_used = usage.get("credits") if isinstance(usage, dict) else None
         answer = document.get("answer")
         return hits.parsed(
             answer=answer if isinstance(answer, str) and answer.strip() else None,
             cost=credits_used * _CREDIT_DOLLARS if isinstance(credits_used, (int, float)) else None,
+            notes=_notes(search),
         )
 
 
-def _stated_error(reply: Reply, document: Any) -> ProviderError | None:
+def _country(search: SearchRequest) -> str | None:
+    """Return the country as Tavily names it; it prefers a country's pages in its general topic only."""
+    return ENGLISH_NAME.get(search.region) if search.region and search.kind != "news" else None
+
+
+def _notes(search: SearchRequest) -> list[str]:
+    if not search.region or _country(search):
+        return []
+    where = "news" if search.kind == "news" else "results"
+    return [f"Tavily cannot prefer {where} of the region {search.region}; that was not applied"]
+
+
+def _check_empty(reply: Reply, document: Any) -> None:
+    """Raise what an answer without results states, or that it is not one of Tavily's at all."""
     from webseam.providers.verdicts import error_object
 
-    return None if isinstance(document.get("results"), list) else error_object(reply, document)
+    if error := error_object(reply, document):
+        raise error
+    if not _OWN_FIELDS & document.keys():
+        raise shape(reply, document, "results")
 
 
 def _keyless_limit(reply: Reply, error: ProviderError) -> ProviderError:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from webseam.errors import Outcome
@@ -52,6 +52,7 @@ class Standing:
         outcome: what made it unusable or suspect, None when nothing did.
         until: Unix time at which it may be asked again, None when it may be now.
         reason: for people, e.g. "cooling down after rate_limited: slow down, please".
+        unknown: nothing at all is kept about it, so a success has nothing to clear and need not be recorded.
     """
 
     usable: bool
@@ -59,9 +60,11 @@ class Standing:
     outcome: Outcome | None
     until: float | None
     reason: str
+    unknown: bool = field(default=False, compare=False)
 
 
 HEALTHY = Standing(usable=True, probe=False, outcome=None, until=None, reason="")
+_UNKNOWN = Standing(usable=True, probe=False, outcome=None, until=None, reason="", unknown=True)
 
 
 @dataclass(slots=True)
@@ -166,7 +169,7 @@ class Health:
         """Return the standing without taking the probe: for showing it. `probe` means that one is due."""
         row = self._store.get(_space(provider), identity)
         if row is None:
-            return HEALTHY
+            return _UNKNOWN
         now = float(self._clock())
         return _State.load(row, now).standing(now)
 

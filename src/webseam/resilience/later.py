@@ -8,15 +8,18 @@ nothing of where they go. The thread ends when it has been idle, so a finished c
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 
-from webseam.resilience.store import Entry
+from webseam.resilience.store import Entry, Late
 
 __all__ = ["WriteBehind"]
 
 Name = tuple[str, str]
 
-GATHER = 0.1  # seconds a batch waits for company: what a crash may lose of a mere cache
+GATHER = (
+    0.25  # seconds a batch waits for company: what a crash may lose of a mere cache; under load it bounds the writes
+)
 BATCH = 32  # documents in one transaction: about 320 KB, so others wait for the write lock a few milliseconds at most
 MAX_WAITING = 512  # documents; a disk that cannot keep up costs the oldest of them, not the memory of the process
 IDLE = 2.0  # seconds without work after which the thread ends
@@ -27,7 +30,7 @@ class WriteBehind:
 
     def __init__(self, write: Callable[[Mapping[Name, Entry]], None]) -> None:
         self._write = write
-        self._waiting: dict[Name, Entry] = {}
+        self._waiting: dict[Name, Late] = {}
         self.reset()
 
     def reset(self) -> None:
@@ -38,22 +41,23 @@ class WriteBehind:
         self._thread: threading.Thread | None = None
         self._hurry = False
 
-    def put(self, name: Name, entry: Entry) -> None:
-        """Have `entry` written soon."""
+    def put(self, name: Name, late: Late) -> None:
+        """Have a document made and written soon."""
         with self._changed:
             self._waiting.pop(name, None)
-            self._waiting[name] = entry
+            self._waiting[name] = late
             if len(self._waiting) > MAX_WAITING:
                 del self._waiting[next(iter(self._waiting))]
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="webseam-store", daemon=True)
                 self._thread.start()
-            if len(self._waiting) in (1, BATCH):  # waking the thread for each would cost the caller more than the entry
+            if len(self._waiting) == 1:  # waking the thread for each would cost the caller more than the document
                 self._changed.notify_all()
 
     def find(self, name: Name) -> Entry | None:
         """Return the entry that waits under `name`."""
-        return self._waiting.get(name) if self._waiting else None
+        late = self._waiting.get(name) if self._waiting else None
+        return late.entry() if late is not None else None
 
     def drop(self, name: Name) -> None:
         """Make sure that nothing is written under `name` from now on."""
@@ -93,7 +97,7 @@ class WriteBehind:
                 if not self._waiting:
                     self._thread = None
                     return
-                self._changed.wait_for(lambda: self._hurry or len(self._waiting) >= BATCH, GATHER)
+                self._changed.wait_for(lambda: self._hurry, GATHER)
             self._write_batch()
 
     def _write_batch(self) -> None:
@@ -101,8 +105,17 @@ class WriteBehind:
             with self._changed:
                 batch = dict(list(self._waiting.items())[:BATCH])
             if batch:
-                self._write(batch)
+                self._write(_made(batch))
             with self._changed:
-                for name, entry in batch.items():
-                    if self._waiting.get(name) is entry:
+                for name, late in batch.items():
+                    if self._waiting.get(name) is late:
                         del self._waiting[name]
+
+
+def _made(batch: Mapping[Name, Late]) -> dict[Name, Entry]:
+    """Make the documents of a batch one by one, letting other threads run in between: the event loop is one of them."""
+    entries = {}
+    for name, late in batch.items():
+        entries[name] = late.entry()
+        time.sleep(0)
+    return entries

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from webseam.resilience.later import Name, WriteBehind
-from webseam.resilience.store import Document, Entry, MemoryStore
+from webseam.resilience.store import Document, Entry, Late, MemoryStore
 
 __all__ = ["SqliteStore"]
 
@@ -103,8 +103,8 @@ class SqliteStore:
         self._later.drop(name)
         self._do(lambda db: self._put(db, name, entry), lambda memory: memory.keep(name, entry))
 
-    def put_later(self, space: str, key: str, value: Document, *, ttl: float) -> None:
-        self._later.put((space, key), Entry.of(value, now=self._clock(), ttl=ttl, evictable=True))
+    def put_later(self, space: str, key: str, make: Callable[[], Document], *, ttl: float) -> None:
+        self._later.put((space, key), Late(make, now=self._clock(), ttl=ttl))
 
     def delete(self, space: str, key: str) -> None:
         name = (space, key)

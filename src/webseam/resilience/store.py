@@ -39,10 +39,12 @@ class Store(Protocol):
     def set(self, space: str, key: str, value: Document, *, ttl: float) -> None:
         """Keep a document for `ttl` seconds."""
 
-    def put_later(self, space: str, key: str, value: Document, *, ttl: float) -> None:
+    def put_later(self, space: str, key: str, make: Callable[[], Document], *, ttl: float) -> None:
         """Keep a larger document for up to `ttl` seconds; written in the background, and the oldest go first when many.
 
-        `get` of this store sees it at once, other processes a little later; `close` writes what is still waiting.
+        `make` gives the document and is called when it is needed, perhaps in another thread, perhaps never: under load,
+        making and writing each would cost the caller more than the document is worth. `get` of this store sees it at
+        once, other processes a little later; `close` writes what is still waiting.
         """
 
     def delete(self, space: str, key: str) -> None:
@@ -102,6 +104,21 @@ class Entry:
         return value if isinstance(value, dict) else None
 
 
+class Late:
+    """A document that is made when it is first needed."""
+
+    __slots__ = ("_entry", "_make", "_ttl", "_written")
+
+    def __init__(self, make: Callable[[], Document], *, now: float, ttl: float) -> None:
+        self._make, self._written, self._ttl = make, now, ttl
+        self._entry: Entry | None = None
+
+    def entry(self) -> Entry:
+        if self._entry is None:  # two threads may both make it; they make the same
+            self._entry = Entry.of(self._make(), now=self._written, ttl=self._ttl, evictable=True)
+        return self._entry
+
+
 class MemoryStore:
     """A store for this process alone."""
 
@@ -118,8 +135,8 @@ class MemoryStore:
     def set(self, space: str, key: str, value: Document, *, ttl: float) -> None:
         self.keep((space, key), Entry.of(value, now=self._clock(), ttl=ttl))
 
-    def put_later(self, space: str, key: str, value: Document, *, ttl: float) -> None:
-        self.keep((space, key), Entry.of(value, now=self._clock(), ttl=ttl, evictable=True))
+    def put_later(self, space: str, key: str, make: Callable[[], Document], *, ttl: float) -> None:
+        self.keep((space, key), Late(make, now=self._clock(), ttl=ttl).entry())
 
     def delete(self, space: str, key: str) -> None:
         with self._lock:

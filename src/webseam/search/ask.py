@@ -82,11 +82,13 @@ class Asker:
         health: Health,
         pace: Pace,
         library: Library,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._client_for = client_for
         self._health = health
         self._pace = pace
         self._library = library
+        self._clock = clock  # that of health, whose rows tell what began when
         self._budgets: dict[str, RetryBudget] = {}
 
     async def ask(self, candidate: Candidate, search: SearchRequest, deadline: Deadline, terms: Terms) -> Asked:
@@ -99,7 +101,7 @@ class Asker:
         standing = self._health.check(provider.id, identity)
         if not standing.usable and not (terms.pinned and _tries_anyway(standing)):
             return _skipped(provider, standing)
-        began = time.time()
+        began = float(self._clock())
         try:
             asked = await self._attempt(provider, config, search, deadline, terms, started)
         except BaseException:
@@ -107,7 +109,7 @@ class Asker:
                 self._health.release(provider.id, identity)
             raise
         attempt = asked.attempt
-        if asked.called:
+        if asked.called and not (standing.unknown and attempt.outcome.answered):
             self._health.record(
                 provider.id,
                 identity,
@@ -376,6 +378,8 @@ def unreadable(error: Exception, redact: Redactor) -> ProviderError:
 
 
 def _outcome(error: Exception) -> Outcome:
+    if isinstance(error, TransportError) and error.kind == "too_large":
+        return Outcome.BAD_RESPONSE  # a page may be too large to read; an API that sends so much is broken
     if isinstance(error, WebSeamError):
         return error.outcome
     return Outcome.TIMEOUT if isinstance(error, TimeoutError) else Outcome.BAD_RESPONSE

@@ -86,11 +86,14 @@ def is_public(url: str) -> bool:
     if _ORDINARY_HOST.fullmatch(url):
         return True
     try:
-        odd_port = urlsplit(url).port
+        port = urlsplit(url).port
     except ValueError:
         return False
-    verdict = _OPEN.judge_literally(url)
-    return verdict.allowed or (odd_port is not None and verdict.rule == "port.denied")  # a port is a matter for fetch
+    if port == 0:
+        return False
+    # Which ports may be opened is a matter for fetch. Here each is, or "port denied" would hide what is behind it.
+    policy = replace(_OPEN, ports=(port,)) if port else _OPEN
+    return policy.judge_literally(url).allowed
 
 
 def _date_reason(hit: SearchHit, first: str | None, last: str | None, strict: bool) -> str | None:

@@ -98,7 +98,6 @@ class Library:
         return index.search(search.query, count=skip + search.count)[skip:], notes
 
 
-
 def _cannot(search: SearchRequest) -> str | None:
     if search.include_domains:
         return "documentation installed here has no domains to choose by"

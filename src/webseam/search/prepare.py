@@ -36,6 +36,8 @@ def prepare(provider: Provider, search: SearchRequest, *, strict: bool = False) 
         raise _unsupported(
             provider, f"takes queries of at most {provider.max_query} characters, this has {len(search.query)}"
         )
+    if _asks_nothing_special(provider, search):
+        return Prepared(search, 0, ())
     lacking = [name for name in asked(search) if provider.support(name) is UNSUPPORTED and not _enforced_here(name)]
     paging = provider.support("page")
     skip = (search.page - 1) * search.count if paging is EMULATED else 0
@@ -55,6 +57,17 @@ def prepare(provider: Provider, search: SearchRequest, *, strict: bool = False) 
         notes.append(f"{provider.label} gives at most {provider.max_count} hits a search")
     sent = search if wanted == search.count else replace(search, count=wanted)
     return Prepared(sent, skip, tuple(notes))
+
+
+def _asks_nothing_special(provider: Provider, search: SearchRequest) -> bool:
+    """True for the usual search, words and a count: nothing has to be weighed for it."""
+    return (
+        search.page == 1
+        and search.kind == "web"
+        and search.count <= provider.max_count
+        and not (search.include_domains or search.exclude_domains or search.freshness or search.after or search.before)
+        and search.language is search.region is search.safe is None
+    )
 
 
 def asked(search: SearchRequest) -> list[Option]:

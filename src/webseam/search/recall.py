@@ -78,7 +78,8 @@ class Recall:
         """Remember an `ok` response; anything else is not kept."""
         if response.outcome is not Outcome.OK or ttl <= 0:
             return
-        self._store.put_later(SPACE, key, {"at": time.time(), "response": to_row(response)}, ttl=ttl)
+        at = time.time()
+        self._store.put_later(SPACE, key, lambda: {"at": at, "response": to_row(response)}, ttl=ttl)
         if window > 0:
             self._recent[words] = (time.monotonic(), response)
             self._recent.move_to_end(words)

@@ -18,6 +18,8 @@ MODEL_SNIPPET: Final = 300  # characters; ten hits then cost a model under 1,500
 _PERSON_SNIPPET: Final = 240
 _PASSAGES_SHOWN: Final = 1
 _MARKDOWN_SPECIALS: Final = str.maketrans({character: "\\" + character for character in "\\`*_[]<>#|"})
+# Of the last line, which is ours and quotes others: enough that no link, image or tag forms, and outcomes stay words.
+_LINK_SPECIALS: Final = str.maketrans({character: "\\" + character for character in "\\`[]<>"})
 
 
 def for_model(response: SearchResponse) -> str:
@@ -34,7 +36,7 @@ def for_model(response: SearchResponse) -> str:
         if text:
             lines.append(f"    {_escape(text)}")
         blocks.append("\n".join(lines))
-    blocks.append(" ".join(summary(response)))
+    blocks.append(" ".join(summary(response)).translate(_LINK_SPECIALS))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -80,15 +82,17 @@ def _escape(text: str) -> str:
 
 def summary(response: SearchResponse) -> list[str]:
     """Return sentences on who answered, what was left out, and the next step when nothing came."""
-    answered = [one for one in response.attempts if one.outcome.answered]
     names = ", ".join(dict.fromkeys(name for hit in response.hits for name in hit.providers))
     said = []
     if response.hits:
-        said.append(f"{len(response.hits)} results from {names}" + (" (cached)." if response.cached else "."))
-    elif answered:
-        said.append(f"No results: {', '.join(one.provider for one in answered)} found nothing.")
+        number = "1 result" if len(response.hits) == 1 else f"{len(response.hits)} results"
+        said.append(f"{number} from {names}" + (" (cached)." if response.cached else "."))
+    elif response.outcome.answered:  # not by the attempts: where one failed, that another had nothing is no answer
+        asked = ", ".join(one.provider for one in response.attempts if one.outcome.answered)
+        fate = f"what {asked} found was left out" if response.outcome == "filtered" else f"{asked} found nothing"
+        said.append(f"No results: {fate}.")
     else:
-        said.append(f"The search failed ({response.outcome}): {response.detail}.")
+        said.append(f"The search failed ({response.outcome}): {(response.detail or '').rstrip('.')}.")
     if response.dropped:
         said.append("Left out: " + ", ".join(f"{count} {reason}" for reason, count in response.dropped.items()) + ".")
     said += [note[:1].upper() + note[1:] + "." for note in response.notes]

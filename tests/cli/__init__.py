@@ -1,0 +1,1 @@
+"""The command line, as processes of their own."""

@@ -1,0 +1,1 @@
+"""What servers and files do wrong, row by row."""

@@ -1,0 +1,330 @@
+"""Exa's free tier: the bare MCP call, the stream it comes in, and manners between the processes of one user."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.wire import QUERY, read
+from tests.wire.fake import Fake, environment, search, sent, told
+from tests.wire.write import HTML, JSON, results
+from tests.world import Connection, World
+from webseam import providers
+from webseam.config import Settings
+from webseam.errors import Outcome, ProviderError
+from webseam.model import SearchRequest
+from webseam.net.message import Headers, Response
+from webseam.providers.base import Parsed, ProviderConfig, Reply
+from webseam.providers.setup import configure
+from webseam.secrets import SavedKeys
+from webseam.web import AsyncWeb
+
+NOTHING = results("exa-free", [])
+FOUND = results("exa-free", [{"url": "https://example.org/", "title": "Home"}])
+
+
+def _call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    "options, query, count",
+    [
+        pytest.param({}, QUERY, 10, id="plain"),
+        pytest.param({"count": 100}, QUERY, 50, id="count"),
+        pytest.param({"include_domains": ["example.org"]}, f"{QUERY} site:example.org", 20, id="site"),
+        pytest.param(
+            {"include_domains": ["example.org", "example.net/docs"], "exclude_domains": ["example.com"]},
+            f"{QUERY} site:example.org OR site:example.net",
+            20,
+            id="sites",
+        ),
+        pytest.param({"freshness": "day"}, QUERY, 20, id="freshness"),
+        pytest.param({"kind": "news"}, f"{QUERY} category:news", 10, id="news"),
+        pytest.param({"kind": "paper"}, f"{QUERY} category:publication", 10, id="paper"),
+        pytest.param({"page": 3, "count": 5}, QUERY, 15, id="page"),
+    ],
+)
+async def test_each_option_becomes_words_or_a_number(options: dict[str, Any], query: str, count: int) -> None:
+    request = await sent("exa-free", options, NOTHING)
+    assert (request.method, request.target) == ("POST", "/mcp")
+    assert request.json() == _call("web_search_exa", {"query": query, "numResults": count})
+
+
+async def test_the_advanced_tool_takes_the_options_themselves() -> None:
+    options = {
+        "count": 5,
+        "include_domains": ["example.org"],
+        "after": "2026-01-01",
+        "before": "2026-06-30",
+        "kind": "news",
+    }
+    request = await sent("exa-free", options, NOTHING, settings={"advanced": "on"})
+    assert request.target == "/mcp?tools=web_search_advanced_exa"
+    arguments = {
+        "query": QUERY,
+        "numResults": 10,
+        "includeDomains": ["example.org"],
+        "startPublishedDate": "2026-01-01",
+        "endPublishedDate": "2026-06-30",
+        "category": "news",
+    }
+    assert request.json() == _call("web_search_advanced_exa", arguments)
+
+
+async def test_no_key_is_sent_even_if_there_is_one() -> None:
+    keys = {"EXA_API_KEY": "SECRET-1", "WEBSEAM_EXA_FREE_API_KEY": "SECRET-2"}
+    request = await sent("exa-free", {}, NOTHING, variables=keys)
+    assert "SECRET" not in f"{request.fields} {request.target} {request.body!r}"
+    assert request.headers["x-exa-source"] == "webseam"
+    assert request.headers["accept"] == "application/json, text/event-stream"
+
+
+@pytest.mark.parametrize("value", ["0", "false", "no", "off"])
+async def test_the_free_tier_can_be_switched_off(value: str) -> None:
+    async with World() as world:
+        fake = Fake(world, FOUND)
+        free = await search("exa-free", fake.url, variables={"EXA_FREE_TIER": value})
+        keyless = await search("exa-free", fake.url, {"provider": "exa"}, variables={"EXA_FREE_TIER": value})
+    assert (free.outcome, free.attempt.detail) == (Outcome.UNAVAILABLE, "switched off (EXA_FREE_TIER)")
+    assert keyless.outcome == Outcome.UNAVAILABLE
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize("value", ["", "1", "true", "on"])
+async def test_the_free_tier_is_on_unless_it_is_switched_off(value: str) -> None:
+    async with World() as world:
+        fake = Fake(world, FOUND)
+        result = await search("exa-free", fake.url, variables={"EXA_FREE_TIER": value})
+    assert (result.outcome, len(fake.requests)) == (Outcome.OK, 1)
+
+
+async def test_reading_stops_at_the_answer_though_the_stream_stays_open() -> None:
+    message = json.dumps(read("exa-free", "captured")["response_example"]).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    gone = asyncio.Event()
+
+    async def play(connection: Connection) -> None:
+        await connection.request()
+        await connection.send(head + b": welcome\n\n" + b"event: message\ndata: " + message + b"\n\n")
+        await connection.until_gone()
+        gone.set()
+
+    async with World() as world:
+        result = await search("exa-free", world.serve(play))
+        await gone.wait()
+    assert [hit.title for hit in result.hits] == ["Guide", None]
+
+
+async def test_only_the_limit_is_told_not_the_advice_to_put_a_key_into_a_url() -> None:
+    async with World() as world:
+        answer = read("exa-free", "rate_limited")["answer"]["json"]
+        fake = Fake(world, (200, JSON, json.dumps(answer).encode()))
+        result = await search("exa-free", fake.url)
+    assert "exaApiKey" not in f"{result.attempt.detail} {result.hint}"
+    assert "webseam key set exa" in str(result.hint)
+
+
+async def test_a_page_instead_of_text_is_what_it_is() -> None:
+    for page, outcome in (
+        ("<html><body>Hello</body></html>", Outcome.BAD_RESPONSE),
+        ('<html><form id="challenge-form"></form></html>', Outcome.BLOCKED),
+    ):
+        message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": page}]}}
+        for answer in ((200, JSON, json.dumps(message).encode()), (200, HTML, page.encode())):
+            async with World() as world:
+                assert (await search("exa-free", Fake(world, answer).url)).outcome == outcome
+
+
+async def test_an_empty_list_whose_query_speaks_of_limits_is_empty() -> None:
+    listed = json.dumps({"query": "rate limit exceeded", "results": []})
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": listed}]}}
+    async with World() as world:
+        fake = Fake(world, (200, JSON, json.dumps(message).encode()))
+        assert (await search("exa-free", fake.url)).outcome == Outcome.EMPTY
+
+
+# Two processes of one user.
+
+_SEARCHES = """
+import asyncio, sys
+from webseam.web import AsyncWeb
+
+async def main():
+    async with AsyncWeb() as web:
+        await asyncio.gather(*(web.search(f"{sys.argv[1]} {n}", provider="exa-free") for n in range(2)))
+
+asyncio.run(main())
+"""
+# Seconds. What lies between a process's turn and the arrival of its request is not the same for each of them.
+_ON_THE_WAY = 0.15
+
+
+async def test_calls_of_two_processes_arrive_half_a_second_apart() -> None:
+    arrivals: list[float] = []
+
+    async with World() as world:
+
+        def answer(_request: object) -> Any:
+            arrivals.append(time.monotonic())
+            return FOUND
+
+        fake = Fake(world, answer)
+        variables = environment("exa-free", fake.url)
+        running = [
+            await asyncio.create_subprocess_exec(sys.executable, "-c", _SEARCHES, name, env=variables)
+            for name in ("one", "two")
+        ]
+        assert [await process.wait() for process in running] == [0, 0]
+    interval = providers.get("exa-free").interval
+    gaps = [later - earlier for earlier, later in zip(arrivals, arrivals[1:], strict=False)]
+    assert (interval, len(gaps)) == (0.5, 3)
+    assert min(gaps) >= interval - _ON_THE_WAY, gaps
+
+
+async def _webseam(*arguments: str, variables: dict[str, str]) -> tuple[int | None, dict[str, Any]]:
+    """Run the command in a process of its own; return its exit status and the JSON it printed."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "webseam",
+        *arguments,
+        "--json",
+        env=variables,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    printed, _ = await process.communicate()
+    return process.returncode, json.loads(printed)
+
+
+@pytest.mark.parametrize(
+    "answer, seconds",
+    [
+        pytest.param((429, {}, b""), 300.0, id="its-own-five-minutes"),
+        pytest.param((429, {"Retry-After": "1200"}, b""), 1200.0, id="as-long-as-the-service-says"),
+    ],
+)
+async def test_a_cool_down_is_seen_by_the_next_process_which_sends_nothing_and_says_until_when(
+    answer: Any, seconds: float
+) -> None:
+    async with World() as world:
+        fake = Fake(world, answer)
+        variables = environment("exa-free", fake.url)
+        before = time.time()
+        first_status, first = await _webseam("search", "one", "-p", "exa-free", variables=variables)
+        after = time.time()
+        second_status, second = await _webseam("search", "two", "-p", "exa-free", variables=variables)
+        async with AsyncWeb(environment=variables) as web:
+            until = next(state.until for state in web.provider_states() if state.id == "exa-free")
+            third = await told(web, "exa", {})
+    assert (first_status, first["outcome"]) == (5, "rate_limited")
+    assert (second_status, second["outcome"], second["hits"]) == (6, "unavailable", [])
+    assert until is not None
+    assert before + seconds <= until <= after + seconds
+    (attempt,) = second["attempts"]
+    assert re.fullmatch(r"cooling down after rate_limited: HTTP 429 until [0-9: -]+", attempt["detail"])
+    assert attempt["detail"].endswith(time.strftime("%H:%M:%S", time.localtime(until)))
+    assert (third.outcome, third.attempt.provider) == (Outcome.UNAVAILABLE, "exa-free")
+    assert len(fake.requests) == 1
+
+
+# Whatever comes.
+
+_SEARCH = SearchRequest(query=QUERY)
+
+
+def _config() -> ProviderConfig:
+    return configure(providers.get("exa-free"), Settings(), SavedKeys(dict(os.environ)))
+
+
+def _parse(body: bytes) -> Parsed | ProviderError:
+    headers = Headers([(b"content-type", b"text/event-stream")])
+    response = Response(status=200, headers=headers, url="https://mcp.example.org/mcp", body=body)
+    try:
+        return providers.get("exa-free").parse(Reply(response), _SEARCH, _config())
+    except ProviderError as error:
+        return error
+
+
+_LINES = st.sampled_from(
+    [
+        "Title: One",
+        "Title:",
+        "Title: N/A",
+        "URL: https://example.org/",
+        "URL: ftp://example.org/",
+        "URL: http://[::1",
+        "URL:",
+        "Published: 2026-02-03",
+        "Published Date: N/A",
+        "Author: N/A",
+        "Highlights:",
+        "Text: words",
+        "Summary:",
+        "---",
+        "",
+        "\r",
+        "rate limit",
+        "\x1b[2J\u202e",
+    ]
+)
+_TEXT = st.one_of(st.text(), st.lists(_LINES, max_size=20).map("\n".join))
+_VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), _TEXT),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                ["results", "url", "title", "highlights", "text", "type", "_meta", "costDollars", "total", "notices"]
+            ),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=12,
+)
+_RESULT = st.dictionaries(
+    st.sampled_from(["content", "structuredContent", "data", "isError", "_meta"]),
+    st.one_of(_VALUES, st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": _TEXT}), max_size=3)),
+    max_size=4,
+)
+_MESSAGES = st.one_of(
+    _VALUES,
+    st.fixed_dictionaries({"id": st.just(1)}, optional={"result": st.one_of(_RESULT, _VALUES), "error": _VALUES}),
+)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_hits_or_an_error_of_the_provider(body: bytes) -> None:
+    _is_sound(_parse(body))
+
+
+@given(_MESSAGES, st.booleans())
+def test_any_message_is_hits_or_an_error_of_the_provider(message: Any, streamed: bool) -> None:
+    body = json.dumps(message).encode()
+    _is_sound(_parse(b"data: " + body + b"\n\n" if streamed else body))
+
+
+@given(_TEXT)
+def test_any_text_is_hits_or_an_error_of_the_provider(text: str) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": text}]}}
+    _is_sound(_parse(json.dumps(message).encode()))
+
+
+def _is_sound(parsed: Parsed | ProviderError) -> None:
+    if isinstance(parsed, ProviderError):
+        assert not parsed.outcome.answered or parsed.outcome == Outcome.EMPTY
+        assert len(parsed.detail) <= 300
+        return
+    assert all(re.match(r"https?://", hit.url, re.IGNORECASE) for hit in parsed.hits)
+    assert all(hit.providers == ("exa-free",) for hit in parsed.hits)

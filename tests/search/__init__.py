@@ -1,0 +1,1 @@
+"""Searching, over real connections to servers on loopback."""

@@ -1,0 +1,145 @@
+"""A fake of a search service on loopback, and one search through the whole of webseam against it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.wire import QUERY, Case
+from tests.world import Connection, Recorded, World, answer_bytes
+from webseam import providers
+from webseam.config import environment_name
+from webseam.errors import Outcome, WebSeamError
+from webseam.model import Attempt, SearchHit, as_json
+from webseam.providers import section_of
+from webseam.web import AsyncWeb
+
+KEY = "EXAMPLE-KEY"
+Answer = tuple[int, Mapping[str, str], bytes]
+Answers = Answer | Callable[[Recorded], Answer]
+
+
+class Fake:
+    """Answers every request, whatever its method and path, and remembers it.
+
+    What a provider sends is a matter for the tests of requests; everywhere else a fake that insists on it would only
+    hide what was sent behind a 404.
+    """
+
+    def __init__(self, world: World, answers: Answers) -> None:
+        self.requests: list[Recorded] = []
+        self._answers = answers
+        self.url = world.serve(self._play)
+
+    async def _play(self, connection: Connection) -> None:
+        while (request := await connection.request()) is not None:
+            self.requests.append(request)
+            answer = self._answers(request) if callable(self._answers) else self._answers
+            await connection.send(answer_bytes(*answer))
+
+
+@dataclass(frozen=True)
+class Told:
+    """What came of a search: the response, or the error that stood in for it, in one form."""
+
+    outcome: Outcome
+    hits: tuple[SearchHit, ...]
+    attempts: tuple[Attempt, ...]
+    answer: str | None
+    notes: tuple[str, ...]
+    dropped: Mapping[str, int]
+    hint: str | None
+    sent_to: tuple[str, ...] = ()
+
+    @property
+    def attempt(self) -> Attempt:
+        """The one attempt there was."""
+        (only,) = self.attempts
+        return only
+
+    def as_expected(self) -> dict[str, Any]:
+        """Return all of it as the wire cases write it: what is unknown or empty is left out, and so is the time."""
+        attempt = {name: value for name, value in _filled(as_json(self.attempt)).items() if name != "took"}
+        return {
+            "outcome": self.outcome.value,
+            "hits": [_filled(as_json(hit)) for hit in self.hits],
+            "attempt": attempt,
+            **_filled({"answer": self.answer, "notes": list(self.notes), "dropped": dict(self.dropped), "hint": self.hint}),
+        }
+
+
+def _filled(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, [], {}, "")}
+
+
+def environment(provider: str, url: str, settings: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the environment of a user who set up one provider, at `url`, with a key where it takes one."""
+    section = section_of(provider)
+    values: dict[str, Any] = {"base_url": url, **(settings or {})}
+    if providers.get(provider).key != "none":
+        values.setdefault("api_key", KEY)
+    named = {environment_name(section, name): str(value) for name, value in values.items() if value is not None}
+    return {**os.environ, **named}
+
+
+async def search(
+    provider: str,
+    url: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Told:
+    """Search once with `provider` alone, set up at `url`, in a process that has never searched before."""
+    whole = {**environment(provider, url, settings), **(variables or {})}
+    async with AsyncWeb(environment=whole) as web:
+        return await told(web, provider, options or {})
+
+
+async def told(web: AsyncWeb, provider: str | None, options: Mapping[str, Any]) -> Told:
+    """Search once and return what came of it, failures included."""
+    wanted: dict[str, Any] = {"query": QUERY, "provider": provider, "cache": False, **options}
+    try:
+        response = await web.search(**wanted)
+    except WebSeamError as error:
+        return Told(error.outcome, (), error.attempts, None, (), {}, error.hint)
+    return Told(
+        response.outcome,
+        response.hits,
+        response.attempts,
+        response.answer,
+        response.notes,
+        response.dropped,
+        response.hint,
+        response.sent_to,
+    )
+
+
+async def play(case: Case) -> tuple[Told, list[Recorded]]:
+    """Run a wire case; return what came of it and the requests that arrived."""
+    async with World() as world:
+        fake = Fake(world, (case.status, case.headers, case.body))
+        return await search(case.provider, fake.url, case.search, settings=case.settings), fake.requests
+
+
+async def sent(provider: str, options: Mapping[str, Any], answer: Answer, **more: Any) -> Recorded:
+    """Return the first request that a search sends."""
+    async with World() as world:
+        fake = Fake(world, answer)
+        await search(provider, fake.url, options, **more)
+        return fake.requests[0]
+
+
+__all__ = [
+    "KEY",
+    "Answer",
+    "Fake",
+    "Told",
+    "environment",
+    "play",
+    "search",
+    "sent",
+    "told",
+]
