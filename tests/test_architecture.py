@@ -36,7 +36,7 @@ LAYERS = (
     ("local",),  # below the providers: one of them is made of it
     ("resilience",),
     ("net",),
-    ("config", "secrets", "model", "errors", "text", "domains", "links"),
+    ("config", "schema", "secrets", "model", "errors", "text", "domains", "links", "version"),
 )
 RANKS = {name: len(LAYERS) - row for row, names in enumerate(LAYERS) for name in names}
 

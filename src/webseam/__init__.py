@@ -11,6 +11,8 @@ Names are loaded when they are first used, so that `import webseam` costs a mill
 
 from __future__ import annotations
 
+from webseam.version import VERSION
+
 TYPE_CHECKING = False  # type checkers take it for true; importing `typing` would be most of what this import costs
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from webseam.model import Attempt, SearchHit, SearchRequest, SearchResponse
     from webseam.web import AsyncWeb, Web
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AllProvidersFailed",

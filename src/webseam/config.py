@@ -12,89 +12,18 @@ import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from webseam.errors import SettingsError
+from webseam.schema import CORE, PROVIDER_COMMON, Setting, check, core_setting, environment_name, list_of, switch_of
 from webseam.text import clean
 
-ValueKind = Literal["text", "whole", "number", "switch", "list"]
 UNSET_WORDS: Final = frozenset({"", "undefined", "null"})  # what wrappers put into variables that nobody set
 PROJECT_FILE: Final = "webseam.toml"
 USER_FILE: Final = "config.toml"
-ENV_PREFIX: Final = "WEBSEAM_"
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off"})
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One key of one section.
-
-    Attributes:
-        env: further environment names, after `WEBSEAM_<SECTION>_<KEY>`, in order of precedence.
-        secret: never shown. guarded: a project file may set it only in a trusted folder.
-    """
-
-    name: str
-    kind: ValueKind = "text"
-    default: Any = None
-    help: str = ""
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    env: tuple[str, ...] = ()
-    secret: bool = False
-    guarded: bool = False
-
-
-def _number(name: str, default: float, help: str, *, high: float | None = None) -> Setting:
-    return Setting(name=name, kind="number", default=default, help=help, low=0, high=high)
-
-
-CORE: Final[dict[str, tuple[Setting, ...]]] = {
-    "search": (
-        Setting(name="provider", default="auto", env=("WEB_SEARCH_PROVIDER",), help="auto, a name, a list, or fuse"),
-        Setting(name="order", kind="list", help="the order auto tries providers in"),
-        Setting(name="allow", kind="list", help="only these providers may ever be used"),
-        Setting(name="deny", kind="list", help="these providers are never used"),
-        Setting(name="count", kind="whole", default=10, low=1, high=100, help="hits wanted"),
-        _number("timeout", 30.0, "seconds for a whole search", high=600),
-        _number("provider_timeout", 15.0, "seconds for one provider", high=600),
-        _number("hedge", 0.0, "seconds of silence after which the next provider starts too; 0 = never", high=60),
-        _number("repeat_window", 120.0, "seconds in which the same query is answered from memory; 0 = never"),
-        _number("cache_ttl", 900.0, "seconds a response is kept; 0 turns the cache off"),
-        Setting(name="local_only", kind="switch", default=False, help="send no query off this network"),
-        Setting(name="strict", kind="switch", default=False, help="an option a provider lacks is an error"),
-        Setting(name="language", help="default language, BCP 47"),
-        Setting(name="region", help="default region, ISO 3166-1"),
-        Setting(name="safe", choices=("off", "moderate", "strict"), help="default adult-content filter"),
-    ),
-    "net": (
-        Setting(name="proxy", guarded=True, help="http, https or socks5h URL; the only proxy ever used"),
-        Setting(name="ca_bundle", guarded=True, help="PEM file trusted instead of the system's store"),
-        Setting(
-            name="local_dns", kind="switch", default=False, guarded=True, help="judge addresses here despite a proxy"
-        ),
-    ),
-    "fetch": (
-        Setting(name="allow", kind="list", guarded=True, help="hosts or networks of one's own that may be reached"),
-    ),
-    "state": (
-        Setting(name="enabled", kind="switch", default=True, help="keep health, pace and cache in a shared file"),
-    ),
-    "index": (Setting(name="folders", kind="list", guarded=True, help="folders of documentation to index"),),
-    "trust": (Setting(name="folders", kind="list", guarded=True, help="folders whose webseam.toml may set anything"),),
-}
-
-PROVIDER_COMMON: Final[tuple[Setting, ...]] = (
-    Setting(name="api_key", secret=True, guarded=True, help="the key; better saved with `webseam key set`"),
-    Setting(name="base_url", guarded=True, help="where the service answers"),
-    Setting(name="timeout", kind="number", low=0.1, high=600, help="seconds for one call of this provider"),
-    Setting(name="enabled", kind="switch", default=True, help="off = never used"),
-)
-
+Place = tuple[str, str]  # section and key
 SchemaOf = Callable[[str], "tuple[Setting, ...] | None"]
 
 
@@ -154,91 +83,6 @@ class Settings:
         return Settings(self.environment, {**self.flags, **flags}, self.layers, self.warnings)
 
 
-@cache
-def environment_name(section: str, key: str) -> str:
-    """Return the environment name of a setting, `WEBSEAM_<SECTION>_<KEY>`."""
-    return f"{ENV_PREFIX}{section}_{key}".replace("-", "_").upper()
-
-
-@cache
-def core_setting(section: str, key: str) -> Setting:
-    """Return the description of a core setting."""
-    return next(setting for setting in CORE[section] if setting.name == key)
-
-
-def check(setting: Setting, raw: Any, section: str, origin: str) -> Any:
-    """Return `raw` as the kind of value `setting` holds.
-
-    Raises:
-        SettingsError: naming the key, the source and what would be right.
-    """
-    name = f"{section}.{setting.name}"
-    shown = "the value" if setting.secret else repr(raw)[:60]
-    try:
-        value = _CONVERT[setting.kind](raw)
-    except (ValueError, TypeError, OverflowError):
-        raise SettingsError(name, f"{shown} in {origin} is not {_WORDS[setting.kind]}") from None
-    if setting.choices and value not in setting.choices:
-        raise SettingsError(name, f"{shown} in {origin} is not one of {', '.join(setting.choices)}")
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        low, high = setting.low, setting.high
-        if (low is not None and not value >= low) or (high is not None and not value <= high):
-            wanted = f"at least {low:g}" if high is None else f"from {low or 0:g} to {high:g}"
-            raise SettingsError(name, f"{shown} in {origin} is not {wanted}")
-    return value
-
-
-def _text(raw: Any) -> str:
-    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-        raise ValueError
-    return str(raw)
-
-
-def _whole(raw: Any) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, (str, int)):
-        raise ValueError
-    return int(raw)
-
-
-def _decimal(raw: Any) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-        raise ValueError
-    value = float(raw)
-    if value != value or value in (float("inf"), float("-inf")):
-        raise ValueError
-    return value
-
-
-def _switch(raw: Any) -> bool:
-    word = str(raw).strip().lower()
-    if word not in _TRUE | _FALSE:
-        raise ValueError
-    return word in _TRUE
-
-
-def _list(raw: Any) -> tuple[str, ...]:
-    items = raw.split(",") if isinstance(raw, str) else raw
-    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
-        raise ValueError
-    return tuple(item.strip() for item in items if item.strip())
-
-
-_CONVERT: dict[ValueKind, Callable[[Any], Any]] = {
-    "text": _text,
-    "whole": _whole,
-    "number": _decimal,
-    "switch": _switch,
-    "list": _list,
-}
-_WORDS: dict[ValueKind, str] = {
-    "text": "text",
-    "whole": "a whole number",
-    "number": "a number",
-    "switch": "true or false",
-    "list": "a list of words",
-}
-
-
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word most like `word`, or None when nothing is close."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
@@ -292,17 +136,26 @@ class SettingsSource:
         if self.project_file is not None and self.project_file != self.user_file:
             trusted = Settings(self.environment, {}, tuple(layers)).get("trust", "folders") or ()
             project = self._read_file(self.project_file)
-            allowed = {}
-            for (section, key), value in project.items():
-                if self._setting(section, key).guarded and not _is_trusted(self.project_file.parent, trusted):
-                    warnings.append(
-                        f"{self.project_file}: {section}.{key} is ignored because this folder is not trusted "
-                        f"(webseam config set trust.folders {self.project_file.parent})"
-                    )
-                else:
-                    allowed[section, key] = value
-            layers.insert(0, Layer(str(self.project_file), allowed))
+            if not _is_trusted(self.project_file.parent, trusted):
+                project = self._without_what_needs_trust(self.project_file, project, user, warnings)
+            layers.insert(0, Layer(str(self.project_file), project))
         return Settings(self.environment, {}, tuple(layers), tuple(warnings))
+
+    def _without_what_needs_trust(
+        self, path: Path, project: Mapping[Place, Any], user: Mapping[Place, Any], warnings: list[str]
+    ) -> dict[Place, Any]:
+        """Return what an untrusted folder may set: nothing guarded, and privacy only tighter than the user has it."""
+        kept = {}
+        for (section, key), value in project.items():
+            allowed = None if self._setting(section, key).guarded else _no_looser(section, key, value, user)
+            if allowed is not None:
+                kept[section, key] = allowed
+            else:
+                warnings.append(
+                    f"{path}: {section}.{key} is ignored because this folder is not trusted "
+                    f"(webseam config set trust.folders {path.parent})"
+                )
+        return kept
 
     def _read_file(self, path: Path) -> dict[tuple[str, str], Any]:
         import tomllib
@@ -331,6 +184,19 @@ class SettingsSource:
 
     def _setting(self, section: str, key: str) -> Setting:
         return find_setting(section, key, self._schema_of, self._sections)
+
+
+def _no_looser(section: str, key: str, value: Any, user: Mapping[Place, Any]) -> Any:
+    """Return what of a project's value does not loosen the user's rules of who receives queries; None = nothing."""
+    if (section, key) == ("search", "local_only"):
+        return True if switch_of(value) else None
+    if key == "enabled":
+        return False if not switch_of(value) else None
+    if (section, key) == ("search", "deny"):
+        return [*list_of(user.get((section, key), ())), *list_of(value)]
+    if (section, key) == ("search", "allow") and (section, key) in user:
+        return [name for name in list_of(value) if name in list_of(user[section, key])] or None
+    return value
 
 
 def find_setting(section: str, key: str, schema_of: SchemaOf, sections: Callable[[], Iterable[str]]) -> Setting:
@@ -397,3 +263,26 @@ def _folder(environment: Mapping[str, str], name: str, kind: str) -> Path:
     import platformdirs
 
     return Path(getattr(platformdirs, kind)("webseam", appauthor=False))
+
+
+__all__ = [
+    "CORE",
+    "PROJECT_FILE",
+    "PROVIDER_COMMON",
+    "UNSET_WORDS",
+    "USER_FILE",
+    "Layer",
+    "Setting",
+    "Settings",
+    "SettingsSource",
+    "cache_folder",
+    "check",
+    "config_folder",
+    "core_setting",
+    "environment_name",
+    "file_stamp",
+    "find_setting",
+    "nearest",
+    "state_folder",
+    "unknown",
+]

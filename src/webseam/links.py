@@ -34,8 +34,8 @@ _MAY_TRACK = re.compile(  # one scan tells most URLs apart from those whose para
     re.IGNORECASE,
 )
 _MAY_WRAP = re.compile(
-    r"duckduckgo\.com/l/|bing\.com/ck/a|google\.[a-z.]{2,6}/url|//r\.search\.yahoo\.com/|//lm?\.facebook\.com/"
-    r"|//l\.instagram\.com/|youtube\.com/redirect",
+    r"(?:https?:)?//(?:[\w-]+\.){0,8}(?:duckduckgo\.com/l/|bing\.com/ck/a|google\.[a-z.]{2,6}/url|r\.search\.yahoo\.com/"
+    r"|lm?\.facebook\.com/|l\.instagram\.com/|youtube\.com/redirect)",
     re.IGNORECASE,
 )
 _UNSEEN = re.compile(f"[\x80-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000{HIDDEN}]+")
@@ -66,12 +66,12 @@ def tidy(url: str) -> str | None:
     authority = _AUTHORITY.match(url)
     if len(url) > MAX_URL or authority is None or url[authority.end() : authority.end() + 1] in ("\\", "%"):
         return None
-    return _without_tracking(url) if _MAY_TRACK.search(url) else url
+    return _without_tracking(url) if "?" in url and _MAY_TRACK.search(url) else url
 
 
 def _unwrap(url: str) -> str | None:
     """Return what a known redirect wrapper leads to, or None when `url` is not one."""
-    if not _MAY_WRAP.search(url):
+    if not _MAY_WRAP.match(url):
         return None
     try:
         parts = urlsplit(f"https:{url}" if url.startswith("//") else url)

@@ -251,7 +251,7 @@ class AsyncWeb:
 
     def _pass_on(self, settings: Settings) -> None:
         """Warn once about what the settings and the key file had to say."""
-        for warning in (*settings.warnings, self.saved_keys.warning):
+        for warning in (*settings.warnings, self.saved_keys.warning, *providers.broken.values()):
             if warning and warning not in self._warned:
                 self._warned.add(warning)
                 self._warn(warning)

@@ -203,3 +203,21 @@ def test_a_registered_provider_takes_its_place_in_the_order(tmp_path: Path) -> N
         "example-search",
         "searxng",
     ]
+
+
+BROKEN = "import json; from webseam import providers; print(json.dumps([providers.ids(), providers.broken]))"
+
+
+def test_a_broken_package_is_left_out_and_named_instead_of_ending_search_for_everybody(tmp_path: Path) -> None:
+    names, broken = run(BROKEN, install(tmp_path, ENTRY_POINTS))
+
+    assert "example-search" in names
+    assert "exa" in names
+    assert broken == {
+        "broken": "provider: 'broken' cannot be loaded from webseam_broken: no licence file",
+        "imposter": "provider: 'imposter' is not a provider of that id",
+        "no-class": "provider: 'no-class' cannot be loaded from webseam_example: "
+        "module 'webseam_example' has no attribute 'Missing'",
+        "no-module": "provider: 'no-module' cannot be loaded from webseam_missing: No module named 'webseam_missing'",
+        "no-provider": "provider: 'no-provider' is not a provider of that id",
+    }

@@ -47,18 +47,30 @@ async def test_each_option_becomes_this_parameter(options: dict[str, Any], param
     assert request.query == {name: [value] for name, value in {**PLAIN, **parameters}.items()}
 
 
-async def test_the_settings_stand_in_for_what_the_search_leaves_open() -> None:
-    settings = {"categories": "it", "engines": "one,two", "language": "fr", "safesearch": "1"}
+@pytest.mark.parametrize(
+    "settings, parameters",
+    [
+        pytest.param({"categories": "it"}, {"categories": "it"}, id="categories"),
+        # Named beside engines, a category would add all of its engines to the chosen ones.
+        pytest.param({"engines": "one,two"}, {"engines": "one,two", "categories": None}, id="engines"),
+        pytest.param({"engines": "one", "categories": "it"}, {"engines": "one", "categories": "it"}, id="both"),
+        pytest.param({"language": "fr", "safesearch": "1"}, {"language": "fr", "safesearch": "1"}, id="others"),
+    ],
+)
+async def test_the_settings_stand_in_for_what_the_search_leaves_open(
+    settings: dict[str, Any], parameters: dict[str, str | None]
+) -> None:
     request = await sent("searxng", {}, NOTHING, settings=settings)
-    assert request.query == {
-        "q": [QUERY],
-        "format": ["json"],
-        "pageno": ["1"],
-        "categories": ["it"],
-        "engines": ["one,two"],
-        "language": ["fr"],
-        "safesearch": ["1"],
-    }
+    assert request.query == {name: [value] for name, value in {**PLAIN, **parameters}.items() if value is not None}
+
+
+@pytest.mark.parametrize("settings", [{"engines": "one"}, {"categories": "general"}], ids=["engines", "categories"])
+async def test_a_kind_of_source_that_the_settings_override_is_said(settings: dict[str, Any]) -> None:
+    async with World() as world:
+        fake = Fake(world, results("searxng", [{"url": "https://example.org/"}]))
+        result = await search("searxng", fake.url, {"kind": "news", "count": 1}, settings=settings)
+    note = "SearXNG was asked as its settings say (searxng.engines or categories), not for news alone"
+    assert (result.outcome, result.notes) == (Outcome.OK, (note,))
 
 
 async def test_post_sends_the_same_as_a_form() -> None:

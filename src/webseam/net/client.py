@@ -27,6 +27,7 @@ from webseam.net.redirect import FOLLOWED, LEADS_ON, Unresolved, next_request, r
 from webseam.net.resolve import Resolver, SystemResolver
 from webseam.net.sse import EventParser, EventTooLarge
 from webseam.net.url import join, parse
+from webseam.version import VERSION
 
 if TYPE_CHECKING:  # 150 ms of imports that only a request needs
     from httpcore2 import Response as Answer
@@ -36,7 +37,7 @@ if TYPE_CHECKING:  # 150 ms of imports that only a request needs
 
 __all__ = ["Client", "Headers", "Overflow", "Request", "Response"]
 
-USER_AGENT = "webseam/0.1"
+USER_AGENT = f"webseam/{VERSION}"
 CONNECT_TIMEOUT = 5.0  # seconds for one address: a SYN is sent again after 1 and 3 s
 MAX_HEADERS = 256  # fields of an answer
 _REMEMBERED = 256  # URLs, and sets of headers, whose encoded form is kept

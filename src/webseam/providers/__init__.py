@@ -21,10 +21,18 @@ ENTRY_POINTS: Final = "webseam.providers"
 _SHARED: Final = frozenset({"__init__", "base", "countries", "dates", "mcp_wire", "options", "setup", "verdicts"})
 
 
+broken: Final[dict[str, str]] = {}  # registered providers that could not be loaded: id, why
+
+
 @cache
 def ids() -> tuple[str, ...]:
     """Return the ids of all providers, in the default order of `auto`, those that must be named last."""
-    known = [get(name) for name in sorted({*_own(), *_registered()})]
+    known = []
+    for name in sorted({*_own(), *_registered()}):
+        try:
+            known.append(get(name))
+        except SettingsError as error:  # somebody else's package must not take search away from everybody
+            broken[name] = error.detail
     return tuple(
         provider.id for provider in sorted(known, key=lambda item: (item.rank is None, item.rank or 0, item.id))
     )
@@ -52,17 +60,22 @@ def get(name: str) -> Provider:
     """
     if name in _own():
         module = import_module(f"{__name__}.{name.replace('-', '_')}")
-        found = next(kind for kind in vars(module).values() if isinstance(kind, type) and vars(kind).get("id") == name)
-    elif name in _registered():
-        target, _, attribute = _registered()[name].partition(":")
-        try:
-            found = getattr(import_module(target), attribute)
-        except Exception as error:
-            raise SettingsError("provider", f"{name!r} cannot be loaded from {target}: {error}") from error
-    else:
-        raise unknown("provider", name, [*_own(), *_registered()])
-    provider = found()
-    if not isinstance(provider, Provider) or provider.id != name:
+        kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Provider))
+        return next(kind for kind in kinds if vars(kind).get("id") == name)()
+    if name in _registered():
+        return _load(name, _registered()[name])
+    raise unknown("provider", name, [*_own(), *_registered()])
+
+
+def _load(name: str, place: str) -> Provider:
+    """Return a provider of another package, from `module:Class`."""
+    target, _, attribute = place.partition(":")
+    try:
+        kind = getattr(import_module(target), attribute)
+        provider = kind() if isinstance(kind, type) and issubclass(kind, Provider) else None
+    except Exception as error:
+        raise SettingsError("provider", f"{name!r} cannot be loaded from {target}: {error}") from error
+    if provider is None or getattr(provider, "id", None) != name:
         raise SettingsError("provider", f"{name!r} is not a provider of that id")
     return provider
 
@@ -70,6 +83,11 @@ def get(name: str) -> Provider:
 def every() -> Iterator[Provider]:
     """Yield all providers in the order of `ids`."""
     return (get(name) for name in ids())
+
+
+def on_this_machine() -> str:
+    """Return the id of the provider that answers without sending anything."""
+    return next(one.id for one in every() if one.local)
 
 
 def section_of(name: str) -> str:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from urllib.parse import quote_plus, urlencode
 
@@ -184,7 +185,7 @@ class Hits:
                 published=published_day(published),
                 author=_title(author),
                 site=_title(site),
-                score=float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+                score=_number(score),
                 providers=(self.provider,),
                 passages=_passages(passages) if passages else (),
             )
@@ -201,6 +202,17 @@ class Hits:
 
 def _words(value: object) -> str | None:
     return plain(value) or None if isinstance(value, str) else None
+
+
+def _number(value: object) -> float | None:
+    """Return a finite number; the rest cannot be written as JSON again."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _passages(value: object) -> tuple[str, ...]:

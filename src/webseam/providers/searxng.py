@@ -73,7 +73,7 @@ class Searxng(Provider):
             "q": with_sites(search),
             "format": "json",
             "pageno": str(page),
-            "categories": values["categories"] or _CATEGORY[search.kind],
+            "categories": _categories(search, config),
             "engines": values["engines"],
             "language": _language(search) or values["language"],
             "time_range": bucket(search),
@@ -123,12 +123,24 @@ class Searxng(Provider):
         dead = _unresponsive(document)
         if not hits.found and not hits.dropped and dead:
             raise _all_dead(reply, dead)
-        notes = (
-            [f"SearXNG engines that did not answer: {reply.quote(', '.join(name for name, _ in dead))}"] if dead else []
-        )
+        notes = _notes(search, config)
+        if dead:
+            notes.append(f"SearXNG engines that did not answer: {reply.quote(', '.join(name for name, _ in dead))}")
         page = _page_number(reply, search)
         more = self._page(search, config, page + 1) if hits.found and page - search.page + 1 < _MAX_PAGES else None
         return hits.parsed(answer=_answer(document), notes=notes, more=more)
+
+
+def _categories(search: SearchRequest, config: ProviderConfig) -> str | None:
+    """Return the categories to search. None where engines are chosen: SearXNG would add all engines of a category."""
+    chosen = config.values["categories"]
+    return str(chosen) if chosen else None if config.values["engines"] else _CATEGORY[search.kind]
+
+
+def _notes(search: SearchRequest, config: ProviderConfig) -> list[str]:
+    if search.kind == "web" or _categories(search, config) == _CATEGORY[search.kind]:
+        return []
+    return [f"SearXNG was asked as its settings say (searxng.engines or categories), not for {search.kind} alone"]
 
 
 def _language(search: SearchRequest) -> str | None:

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import click
 
-from webseam import __version__
 from webseam.config import nearest
 from webseam.errors import Outcome, WebSeamError
+from webseam.version import VERSION
 
 # command: (module, name there, one line of help). The help stands here so that `webseam --help` loads no command.
 COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, package_name="webseam", message="webseam %(version)s")
+@click.version_option(VERSION, package_name="webseam", message="webseam %(version)s")
 def cli() -> None:
     """One seam through which agents, scripts and people reach the web."""
 

@@ -65,9 +65,7 @@ async def _diagnose(web: AsyncWeb, name: str) -> Diagnosis:
     try:
         return await web.diagnose(name)
     except ProviderError as error:
-        return Diagnosis(
-            provider=name, outcome=error.outcome, failed_at="setup", detail=error.detail, hint=error.hint
-        )
+        return Diagnosis(provider=name, outcome=error.outcome, failed_at="setup", detail=error.detail, hint=error.hint)
 
 
 def _diagnosis_row(one: Diagnosis) -> tuple[str, ...]:

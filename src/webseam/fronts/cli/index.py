@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from webseam import providers
 from webseam.fronts.cli.output import colour, print_json, session, table, width
 from webseam.model import SearchResponse
 from webseam.search.render import for_model, for_person, summary
@@ -77,7 +78,9 @@ def list_sources(as_object: bool) -> None:
 @click.option("--markdown", "form", flag_value="markdown", help="Print what a model is given.")
 def search(query: tuple[str, ...], count: int | None, form: str | None) -> int:
     """Search the index alone; the same as `webseam search -p local`."""
-    response: SearchResponse = session(lambda web: web.search(" ".join(query), count=count, provider="local"))
+    response: SearchResponse = session(
+        lambda web: web.search(" ".join(query), count=count, provider=providers.on_this_machine())
+    )
     if form == "json":
         print_json(response)
     elif form == "markdown":

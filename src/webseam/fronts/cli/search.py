@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -47,7 +48,7 @@ def complete_provider(_ctx: click.Context, _parameter: click.Parameter, incomple
 @click.option("--urls", "form", flag_value="urls", help="Print one URL a line.")
 def search(query: tuple[str, ...], form: str | None, hedge: float | None, **options: Any) -> int:
     """Search the web. Works without a key, and without a network from the documentation installed here."""
-    words = " ".join(query)
+    words = _as_typed(" ".join(query))
     flags = {"search.hedge": hedge} if hedge is not None else {}
     try:
         response = session(lambda web: web.search(words, **options), flags=flags)
@@ -57,6 +58,14 @@ def search(query: tuple[str, ...], form: str | None, hedge: float | None, **opti
         )
     _show(response, form)
     return response.outcome.exit_code
+
+
+def _as_typed(words: str) -> str:
+    """Return what was typed: its bytes are UTF-8 nearly everywhere, also where the locale claims ASCII or Latin-1."""
+    try:
+        return os.fsencode(words).decode("utf-8")
+    except UnicodeError:
+        return words
 
 
 def _show(response: SearchResponse, form: str | None) -> None:

@@ -108,9 +108,13 @@ def write_setting(name: str, raw: str) -> Path:
         document[section] = tomlkit.table()
     document[section][key] = list(value) if isinstance(value, tuple) else value
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = path.with_name(f".{USER_FILE}.{os.getpid()}")
+    real = path.resolve()  # people keep settings elsewhere and link to them; the link must stay one
+    beside = real.with_name(f".{USER_FILE}.{os.getpid()}")
+    beside.touch(mode=0o600)  # the file may hold a key
+    if real.exists():
+        beside.chmod(real.stat().st_mode & 0o777)
     beside.write_text(tomlkit.dumps(document), "utf-8")
-    beside.replace(path)
+    beside.replace(real)
     return path
 
 
