@@ -32,7 +32,6 @@ HIDDEN = (  # the inside of a character class; URLs need it too
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _INVISIBLE = re.compile(f"[{HIDDEN}]+")
-_NOT_PLAIN = ("<", "&", "](", "  ")  # what a plain line of text has none of
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JOINERS = "\u200c\u200d"
 _TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|!--(?s:(?!<!--|-->).)*+--|![A-Za-z][^<>]*)>")  # a comment with its contents
@@ -111,7 +110,7 @@ def plain(fragment: str) -> str:
 
     Markdown links and images become their label and address, so that nothing loads or hides behind a label.
     """
-    if fragment.isascii() and fragment.isprintable() and not any(mark in fragment for mark in _NOT_PLAIN):
+    if fragment.isascii() and fragment.isprintable() and not _is_marked(fragment):
         return fragment.strip()  # most of them: a few scans instead of taking the text apart
     if "<" in fragment:  # cleaned before too: a hidden character inside a tag would keep it from being one
         fragment = _UNFINISHED_TAG.sub("", _TAG.sub("", clean(fragment)))
@@ -121,6 +120,11 @@ def plain(fragment: str) -> str:
     for _ in range(_NESTED_LINKS if "](" in text else 0):
         text = _LINK.sub(lambda link: f"{link[1].strip()} ({link[2] or link[3]})".strip(), text)
     return text.replace("](", "] (")
+
+
+def _is_marked(text: str) -> bool:
+    """True when there is markup, an entity, a link or a run of spaces to take care of."""
+    return "<" in text or "&" in text or "](" in text or "  " in text
 
 
 def quote(words: str) -> str:

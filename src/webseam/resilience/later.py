@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
 from webseam.resilience.store import Entry, Late
@@ -30,7 +31,7 @@ class WriteBehind:
 
     def __init__(self, write: Callable[[Mapping[Name, Entry]], None]) -> None:
         self._write = write
-        self._waiting: dict[Name, Late] = {}
+        self._waiting: OrderedDict[Name, Late] = OrderedDict()  # a dict finds its oldest ever more slowly
         self.reset()
 
     def reset(self) -> None:
@@ -47,7 +48,7 @@ class WriteBehind:
             self._waiting.pop(name, None)
             self._waiting[name] = late
             if len(self._waiting) > MAX_WAITING:
-                del self._waiting[next(iter(self._waiting))]
+                self._waiting.popitem(last=False)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="webseam-store", daemon=True)
                 self._thread.start()
