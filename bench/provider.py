@@ -12,7 +12,7 @@ import sys
 
 HITS = [
     {
-        "url": f"https://www.example.org/docs/{number}/page?section={number}",
+        "url": f"https://www.example.org/docs/{number}/page" + ("?section=2" if number % 5 == 4 else ""),
         "title": f"Result number {number} about the words that were asked for",
         "content": "A paragraph of the usual length that a search service sends back with each of its results. " * 4,
         "score": 0.99 - number / 100,

@@ -279,6 +279,7 @@ class AsyncWeb:
         """Close connections and write what waits to be written."""
         clients, self._clients = self._clients, {}
         await asyncio.gather(*(client.aclose() for client in clients.values()))
+        self.library.close()
         self.store.close()
 
     async def __aenter__(self) -> Self:

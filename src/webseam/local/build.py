@@ -12,14 +12,16 @@ import sqlite3
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from webseam.local.current import is_current
+from webseam.local.fame import settle
 from webseam.local.pool import Pool
-from webseam.local.rows import Row, searched
 from webseam.local.sources import TIER_ENVIRONMENT, Source, parts_of
+from webseam.local.tables import remove_part, write_part
 from webseam.local.worker import Answer, Job
 
 LEASE = 15.0  # seconds a holder may be silent; the slowest single job takes about 8
@@ -27,6 +29,8 @@ COMMIT_EVERY = 1.0  # seconds; more often costs the searches of a partial index,
 WAIT = 0.1  # seconds between looks at somebody else's lease
 FILES_PER_JOB = 150
 TOPS_PER_JOB = 8  # of the standard library
+KEPT_ASIDE = 30 * 86_400.0  # seconds a source may be there and not asked for, as those of another environment are
+LARGE = 50  # jobs after which the word lists are joined: a second now, a third of the time of every search
 MANY_MANUALS = 3_000  # pages of one section from which each is read only in part
 
 
@@ -113,36 +117,58 @@ class Builder:
             self._db.execute("DELETE FROM lease WHERE owner = ?", (self._owner,))
 
     def _build(self) -> None:
-        self._remove_gone()
+        changed = self._let_go()
         tasks = list(self._plan())
-        names = dict.fromkeys(task.source.key for task in tasks)
-        left = {key: sum(task.source.key == key for task in tasks) for key in names}
         self._report(0, len(tasks), "")
         with Pool([task.job for task in tasks], stopped=self._stopped) as pool:
-            self._write(tasks, left, pool.answers(self._expires_at, time.monotonic))
-        if len(tasks) > FILES_PER_JOB and not self._out_of_time():
+            self._write(tasks, pool)
+        if self._stopped.is_set() or not (tasks or changed):
+            return
+        with _transaction(self._db):
+            self._renew_lease()
+            settle(self._db)
+        if len(tasks) > LARGE and not self._out_of_time():
             with _transaction(self._db):
                 self._renew_lease()
-                for table in ("titles", "texts"):
-                    self._db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+                self._db.execute("INSERT INTO titles (titles) VALUES ('optimize')")
+                self._db.execute("INSERT INTO texts (texts) VALUES ('optimize')")
 
-    def _remove_gone(self) -> None:
-        known = self._db.execute("SELECT id, key FROM sources").fetchall()
-        for row, key in known:
-            if key not in self._wanted and not self._stopped.is_set():
-                with _transaction(self._db):
-                    self._renew_lease()
-                    for (part,) in self._db.execute("SELECT id FROM parts WHERE source = ?", (row,)).fetchall():
-                        _remove_part(self._db, part)
-                    self._db.execute("DELETE FROM sources WHERE id = ?", (row,))
-                self.removed += 1
+    def _let_go(self) -> bool:
+        """Take out what is gone. What is still there but not asked for is kept aside: another environment is active."""
+        known = self._db.execute("SELECT id, key, kind, idle_since FROM sources").fetchall()
+        now = time.time()
+        changed = False
+        for row, key, kind, idle_since in known:
+            if key in self._wanted or self._stopped.is_set():
+                continue
+            place = Path(key.partition(":")[2])
+            keep = kind != "folder" and place.exists() and now - (idle_since or now) < KEPT_ASIDE
+            if keep and idle_since is not None:
+                continue
+            with _transaction(self._db):
+                self._renew_lease()
+                if keep:
+                    self._db.execute("UPDATE sources SET idle_since = ? WHERE id = ?", (now, row))
+                    continue
+                for (part,) in self._db.execute("SELECT id FROM parts WHERE source = ?", (row,)).fetchall():
+                    remove_part(self._db, part)
+                self._db.execute("DELETE FROM sources WHERE id = ?", (row,))
+            self.removed += 1
+            changed = True
+        return changed
 
     def _plan(self) -> Iterator[_Task]:
-        known = dict(self._db.execute("SELECT key, fingerprint FROM sources").fetchall())
+        known = {key: rest for key, *rest in self._db.execute("SELECT key, fingerprint, tier, idle_since FROM sources")}
         for key, source in self._wanted.items():
             if self._out_of_time():
                 return
-            if known.get(key) != source.fingerprint:
+            if known.get(key) == [source.fingerprint, source.tier, None]:
+                continue
+            if key in known and known[key][0] == source.fingerprint:
+                with _transaction(self._db):
+                    self._renew_lease()
+                    self._db.execute("UPDATE sources SET idle_since = NULL, tier = ? WHERE key = ?", (source.tier, key))
+            else:
                 yield from self._plan_source(source)
 
     def _plan_source(self, source: Source) -> Iterator[_Task]:
@@ -150,15 +176,16 @@ class Builder:
         with _transaction(self._db):
             self._renew_lease()
             self._db.execute(
-                "INSERT INTO sources (key, kind, name, version, tier) VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE"
-                " SET name = excluded.name, version = excluded.version, tier = excluded.tier, fingerprint = NULL",
+                "INSERT INTO sources (key, kind, name, version, tier) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (key) DO UPDATE SET name = excluded.name, version = excluded.version,"
+                " tier = excluded.tier, fingerprint = NULL, idle_since = NULL",
                 (source.key, source.kind, source.name, source.version, source.tier),
             )
             (row,) = self._db.execute("SELECT id FROM sources WHERE key = ?", (source.key,)).fetchone()
             known = self._db.execute("SELECT key, id, stamp FROM parts WHERE source = ?", (row,)).fetchall()
             for key, part, _ in known:
                 if key not in stamps:
-                    _remove_part(self._db, part)
+                    remove_part(self._db, part)
             changed = stamps.items() - {(key, stamp) for key, _, stamp in known}
             if not changed:
                 self._finish_source(row, source)
@@ -167,17 +194,19 @@ class Builder:
         for job, keys in _jobs(source, [key for key in stamps if (key, stamps[key]) in changed], len(stamps)):
             yield _Task(source, row, job, {key: stamps[key] for key in keys})
 
-    def _write(self, tasks: list[_Task], left: dict[str, int], answers: Iterator[tuple[int, Answer | None]]) -> None:
+    def _write(self, tasks: list[_Task], pool: Pool) -> None:
+        left = Counter(task.source.key for task in tasks)
         done = 0
         writing = _Batch(self._db, self._renew_lease)
         try:
-            for number, answer in answers:
+            for item in pool.answers(self._expires_at):
+                if item is None:
+                    writing.rest()
+                    continue
+                number, answer = item
                 task = tasks[number]
                 writing.begin()
-                found = {key: (skipped, rows) for key, skipped, rows in answer or ()}
-                for key, stamp in task.stamps.items():
-                    skipped, rows = found.get(key, (1, []))  # it failed as a whole: counted, not tried again until it changes
-                    _write_part(self._db, task.row, key, stamp, skipped, rows)
+                self._write_task(task, answer)
                 left[task.source.key] -= 1
                 if not left[task.source.key]:
                     self._finish_source(task.row, task.source)
@@ -187,6 +216,12 @@ class Builder:
             writing.commit()
         finally:
             writing.abandon()
+
+    def _write_task(self, task: _Task, answer: Answer | None) -> None:
+        found = {key: rest for key, *rest in answer or ()}
+        for key, stamp in task.stamps.items():
+            # What failed as a whole is counted, and not tried again until it changes.
+            write_part(self._db, task.row, key, stamp, *found.get(key, (1, [], {})))
 
     def _finish_source(self, row: int, source: Source) -> None:
         self._db.execute("UPDATE sources SET fingerprint = ? WHERE id = ?", (source.fingerprint, row))
@@ -218,13 +253,20 @@ class _Batch:
     def __init__(self, connection: sqlite3.Connection, renew: Callable[[], None]) -> None:
         self._db = connection
         self._renew = renew
-        self._since = 0.0
+        self._since = time.monotonic()
 
     def begin(self) -> None:
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")
             self._renew()
             self._since = time.monotonic()
+
+    def rest(self) -> None:
+        """Nothing to write now: let others write, and keep the lease through the long jobs."""
+        self.commit()
+        if time.monotonic() - self._since >= LEASE / 3:
+            self.begin()
+            self.commit()
 
     def commit_when_due(self) -> None:
         if time.monotonic() - self._since >= COMMIT_EVERY:
@@ -239,7 +281,7 @@ class _Batch:
             self._db.execute("ROLLBACK")
 
 
-class _transaction:  # noqa: N801 - reads as a statement: `with _transaction(db):`
+class _transaction:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
@@ -249,72 +291,3 @@ class _transaction:  # noqa: N801 - reads as a statement: `with _transaction(db)
     def __exit__(self, kind: object, *_: object) -> None:
         if self._db.in_transaction:
             self._db.execute("COMMIT" if kind is None else "ROLLBACK")
-
-
-def _write_part(db: sqlite3.Connection, source_row: int, key: str, stamp: str, skipped: int, rows: list[Any]) -> None:
-    old = db.execute("SELECT id FROM parts WHERE source = ? AND key = ?", (source_row, key)).fetchone()
-    if old is not None:
-        _remove_part(db, old[0])
-    part = db.execute(
-        "INSERT INTO parts (source, key, stamp, entries, skipped) VALUES (?, ?, ?, ?, ?)",
-        (source_row, key, stamp, len(rows), skipped),
-    ).lastrowid
-    files: dict[str, int | None] = {"": None}
-    (last,) = db.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()
-    entries, titles, texts, names = [], [], [], []
-    for number, (values, (name, path, head, text)) in enumerate(rows, last + 1):
-        row = Row(*values)
-        if row.file not in files:
-            files[row.file] = db.execute("INSERT INTO files (part, path) VALUES (?, ?)", (part, row.file)).lastrowid
-        entries.append(
-            (number, part, row.kind, row.name, row.split, row.where, files[row.file], row.line, row.signature, row.summary, row.doc)
-            + (" ".join(row.aliases), row.weight)
-        )
-        titles.append((number, name, path, head))
-        texts.append((number, text))
-        names += [(key, _rank(row.weight), number) for key in names_of(row.kind, row.name, row.aliases)]
-    db.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 13)})", entries)
-    db.executemany("INSERT INTO titles (rowid, name, path, head) VALUES (?, ?, ?, ?)", titles)
-    db.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", texts)
-    db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", names)
-
-
-def names_of(kind: str, name: str, aliases: Sequence[str]) -> set[str]:
-    """Return the keys an entry is found under by name: the last component, and the last two."""
-    if kind in ("readme", "page"):
-        return set()
-    if kind == "man":
-        return {name.lower(), name.partition("(")[0].lower()} if name.endswith(")") else set()
-    keys = set()
-    for dotted in (name, *aliases):
-        components = dotted.lower().rsplit(".", 2)
-        keys.add(components[-1])
-        keys.add(".".join(components[-2:]))
-    return keys
-
-
-def _rank(weight: float) -> int:
-    return round(1000 * (1 - weight))
-
-
-def _remove_part(db: sqlite3.Connection, part: int) -> None:
-    """Take a part's entries out; the list of texts wants the very texts that were put in."""
-    (package,) = db.execute(
-        "SELECT CASE kind WHEN 'distribution' THEN name WHEN 'stdlib' THEN 'python' ELSE '' END FROM sources"
-        " WHERE id = (SELECT source FROM parts WHERE id = ?)",
-        (part,),
-    ).fetchone()
-    rows = db.execute(
-        "SELECT id, kind, name, split, place, signature, summary, doc, aliases, weight FROM entries WHERE part = ?", (part,)
-    ).fetchall()
-    texts, names = [], []
-    for number, kind, name, split, place, signature, summary, doc, aliases, weight in rows:
-        row = Row(kind, name, split, place, "", 0, signature, summary, doc, tuple(aliases.split()), weight)
-        texts.append((number, searched(package, row)[-1]))
-        names += [(key, _rank(weight), number) for key in names_of(kind, name, row.aliases)]
-    db.execute("DELETE FROM titles WHERE rowid IN (SELECT id FROM entries WHERE part = ?)", (part,))
-    db.executemany("INSERT INTO texts (texts, rowid, text) VALUES ('delete', ?, ?)", texts)
-    db.executemany("DELETE FROM names WHERE key = ? AND rank = ? AND entry = ?", names)
-    for table in ("entries", "files"):
-        db.execute(f"DELETE FROM {table} WHERE part = ?", (part,))
-    db.execute("DELETE FROM parts WHERE id = ?", (part,))

@@ -10,5 +10,5 @@ from webseam.local.sources import Source
 
 def is_current(connection: sqlite3.Connection, wanted: Iterable[Source]) -> bool:
     """True when the index has exactly the wanted sources, each whole and with its present fingerprint."""
-    known = dict(connection.execute("SELECT key, fingerprint FROM sources").fetchall())
-    return known == {source.key: source.fingerprint for source in wanted}
+    known = connection.execute("SELECT key, fingerprint, tier FROM sources WHERE idle_since IS NULL").fetchall()
+    return set(known) == {(source.key, source.fingerprint, source.tier) for source in wanted}

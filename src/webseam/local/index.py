@@ -7,21 +7,21 @@ must fit into the start of a command, so nothing that reads sources is imported 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from webseam.errors import Cancelled, RequestError
+from webseam.errors import Cancelled, RequestError, WebSeamError
 from webseam.local import schema
 from webseam.local.query import rank
 from webseam.local.render import LocalHit, hit_of
 from webseam.local.sources import Source, discover
+from webseam.text import clean
 
 if TYPE_CHECKING:
     from webseam.local.build import Progress
@@ -81,16 +81,18 @@ class LocalIndex:
         self._memory: sqlite3.Connection | None = None  # only where the disk cannot be written
         self._memory_lock = threading.Lock()
 
-    # --- searching -------------------------------------------------------------------------------------------------------
+    # searching
 
     def search(self, query: str, *, count: int = 10, package: str | None = None) -> list[LocalHit]:
         """Return the best hits, from what is in the index now; none when there is no index yet.
 
         Raises:
             RequestError: the query is empty or the count is not 1 to 100.
+            WebSeamError: the index or the disk failed.
             Cancelled: `interrupt` was called.
         """
-        if not query.strip():
+        query = clean(query).strip()
+        if not query:
             raise RequestError("query", "is empty", hint="say what to search for")
         if not 1 <= count <= MAX_HITS:
             raise RequestError("count", f"must be a whole number from 1 to {MAX_HITS}, not {count}")
@@ -101,10 +103,19 @@ class LocalIndex:
                     return [hit_of(entry, terms) for entry in found]
             except schema.Unusable:
                 return []
-            except sqlite3.DatabaseError:
+            except sqlite3.Error as error:
                 if running.stopped.is_set():
                     raise Cancelled("the search of the local index was interrupted") from None
-                return []  # torn or being replaced: `fresh` says no, and `refresh` makes it again
+                raise self._failed(error) from None
+
+    def _failed(self, error: sqlite3.Error) -> WebSeamError:
+        """Put a damaged index out of the way, so that `fresh` says no; an empty answer would be a lie."""
+        hint = None
+        if schema.is_damage(error) and self._memory is None:
+            with contextlib.suppress(OSError):
+                schema.remove(self.path)
+                hint = "it is made again at the next search"
+        return WebSeamError(f"the local index could not be read: {error}", hint=hint)
 
     def fresh(self) -> bool:
         """True when the index has everything there is, as it is now. Reads dates only: a few milliseconds."""
@@ -125,7 +136,14 @@ class LocalIndex:
                 if running.connection is not None:
                     running.connection.interrupt()
 
-    # --- building --------------------------------------------------------------------------------------------------------
+    def close(self) -> None:
+        """Let go of an index that had to be kept in memory; one on disk is never held open."""
+        with self._memory_lock:
+            if self._memory is not None:
+                self._memory.close()
+                self._memory = None
+
+    # building
 
     def refresh(
         self, *, progress: Callable[[Progress], None] | None = None, expires_at: float | None = None
@@ -133,45 +151,64 @@ class LocalIndex:
         """Read what changed. Stops at `expires_at` (`time.monotonic()`) with what it has by then, and says so."""
         started = time.monotonic()
         warnings: list[str] = []
-        with self._run() as running, self._writing(running, warnings) as connection:
-            read = removed = 0
-            complete = False
-            try:
-                complete, read, removed = self._build(connection, running, progress, expires_at)
-            except sqlite3.Error as error:
-                if not running.stopped.is_set():
-                    warnings.append(f"the index could not be brought up to date: {error}")
-            entries, skipped = _totals(connection)
-        return Refresh(
-            complete=complete, read=read, removed=removed, entries=entries, skipped=skipped, warnings=tuple(warnings),
-            took=time.monotonic() - started,
-        )  # fmt: skip
+        with self._run() as running:
+            done = self._refresh(running, progress, expires_at, warnings)
+            if done is None:  # the file turned out to be damaged, and is gone now
+                done = self._refresh(running, progress, expires_at, warnings)
+        return replace(done or Refresh(complete=False), warnings=tuple(warnings), took=time.monotonic() - started)
 
-    def _build(
+    def _refresh(
         self,
-        connection: sqlite3.Connection,
         running: _Running,
         progress: Callable[[Progress], None] | None,
         expires_at: float | None,
-    ) -> tuple[bool, int, int]:
+        warnings: list[str],
+    ) -> Refresh | None:
+        """Bring the index up to date once. None asks for a second time: what was there has been removed."""
         from webseam.local.build import Builder  # brings the process pool, which a search does not need
 
-        builder = Builder(
-            connection, self._discover(), stopped=running.stopped, expires_at=expires_at, progress=progress
-        )
-        complete = builder.run()
-        return complete, builder.sources_read, builder.removed
+        with self._writing(running, warnings) as connection:
+            builder = Builder(
+                connection, self._discover(), stopped=running.stopped, expires_at=expires_at, progress=progress
+            )
+            complete = False
+            try:
+                complete = builder.run()
+                entries, skipped = _totals(connection)
+            except sqlite3.Error as error:
+                entries = skipped = 0
+                problem: sqlite3.Error | None = None if running.stopped.is_set() else error
+            else:
+                problem = None
+        if problem is None:
+            return Refresh(
+                complete=complete, read=builder.sources_read, removed=builder.removed, entries=entries, skipped=skipped
+            )
+        warnings.append(f"the index could not be brought up to date: {problem}")
+        if not schema.is_damage(problem) or self._memory is not None:
+            return Refresh(complete=False)
+        try:
+            schema.remove(self.path)
+        except OSError:
+            return Refresh(complete=False)
+        return None
 
     def _discover(self) -> list[Source]:
         return discover([*self._folders, *self.folders()], self._environments)
 
-    # --- folders ---------------------------------------------------------------------------------------------------------
+    # folders
 
     def folders(self) -> list[Path]:
         """Return the folders added with `add_folder`."""
         try:
-            listed = json.loads(self._folder_list.read_text("utf-8"))
+            text = self._folder_list.read_text("utf-8")
         except (OSError, ValueError):
+            return []
+        import json  # 5 ms that only those who added a folder pay at each start
+
+        try:
+            listed = json.loads(text)
+        except ValueError:
             return []
         return [Path(entry) for entry in listed if isinstance(entry, str)] if isinstance(listed, list) else []
 
@@ -181,7 +218,7 @@ class LocalIndex:
         Raises:
             RequestError: it is not a folder, or the list cannot be written.
         """
-        place = Path(os.path.abspath(folder))
+        place = Path(folder).expanduser().resolve()
         if not place.is_dir():
             raise RequestError("folder", f"{place} is not a folder", hint="name an existing folder")
         known = self.folders()
@@ -196,7 +233,7 @@ class LocalIndex:
         Raises:
             RequestError: the list cannot be written.
         """
-        place = Path(os.path.abspath(folder))
+        place = Path(folder).expanduser().resolve()
         known = self.folders()
         if place not in known:
             return False
@@ -208,11 +245,13 @@ class LocalIndex:
         return self.path.with_name(FOLDERS)
 
     def _keep_folders(self, folders: list[Path]) -> None:
+        import json
+
         fresh = self._folder_list.with_suffix(f".{os.getpid()}.new")
         try:
             fresh.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_text(json.dumps([str(folder) for folder in folders], indent=2) + "\n", "utf-8")
-            os.replace(fresh, self._folder_list)
+            fresh.replace(self._folder_list)
         except OSError as error:
             raise RequestError("folder", f"the list of folders cannot be written: {error}") from None
 
@@ -222,9 +261,10 @@ class LocalIndex:
             try:
                 with self._reading(running) as connection:
                     rows = connection.execute(
-                        "SELECT s.kind, s.name, s.version, s.key, coalesce(sum(p.entries), 0), coalesce(sum(p.skipped), 0),"
-                        " s.fingerprint IS NOT NULL FROM sources s LEFT JOIN parts p ON p.source = s.id GROUP BY s.id"
-                        " ORDER BY s.kind, lower(s.name)"
+                        "SELECT s.kind, s.name, s.version, s.key, coalesce(sum(p.entries), 0),"
+                        " coalesce(sum(p.skipped), 0), s.fingerprint IS NOT NULL FROM sources s"
+                        " LEFT JOIN parts p ON p.source = s.id WHERE s.idle_since IS NULL"
+                        " GROUP BY s.id ORDER BY s.kind, lower(s.name)"
                     ).fetchall()
             except (schema.Unusable, sqlite3.DatabaseError):
                 return []
@@ -236,7 +276,7 @@ class LocalIndex:
             for kind, name, version, key, entries, skipped, complete in rows
         ]  # fmt: skip
 
-    # --- connections -----------------------------------------------------------------------------------------------------
+    # connections
 
     @contextlib.contextmanager
     def _run(self) -> Iterator[_Running]:
@@ -310,10 +350,8 @@ class LocalIndex:
 
 
 def _totals(connection: sqlite3.Connection) -> tuple[int, int]:
-    try:
-        entries, skipped = connection.execute(
-            "SELECT coalesce(sum(entries), 0), coalesce(sum(skipped), 0) FROM parts"
-        ).fetchone()
-    except sqlite3.Error:
-        return 0, 0
+    entries, skipped = connection.execute(
+        "SELECT coalesce(sum(p.entries), 0), coalesce(sum(p.skipped), 0) FROM parts p"
+        " JOIN sources s ON s.id = p.source WHERE s.idle_since IS NULL"
+    ).fetchone()
     return int(entries), int(skipped)

@@ -7,7 +7,7 @@ with the line it starts on. Everything is kept as plain text; nothing a page say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
@@ -38,7 +38,7 @@ class Section:
 
 
 def sections(text: str, form: str, *, title: str) -> list[Section]:
-    """Return the sections of a page. `form` is a value of `sources.SUFFIXES`; `title` names what stands before any heading."""
+    """Return the sections of a page. `form` is a value of `sources.SUFFIXES`; `title` names what no heading does."""
     text = clean(text)
     if form == "html":
         found = _html_sections(text, title)
@@ -95,11 +95,11 @@ def _rst_blocks(lines: list[str]) -> Iterator[_Block]:
     yield level, title, start, body
 
 
-def _assemble(blocks: Iterator[_Block], page: str, plain: re.Pattern[str] | object) -> list[Section]:
+def _assemble(blocks: Iterator[_Block], page: str, plain: Callable[[str], str]) -> list[Section]:
     found: list[Section] = []
     trail: list[tuple[int, str]] = []
     for level, heading, line, body in blocks:
-        text = plain("\n".join(body)).strip("\n") if callable(plain) else ""
+        text = plain("\n".join(body)).strip("\n")
         name = squeeze(_TAG.sub("", _MARKUP.sub("", _LINK.sub(r"\1", heading))))
         while trail and level and trail[-1][0] >= level:
             trail.pop()
@@ -145,10 +145,12 @@ def _first_line(text: str) -> str:
 
 _SILENT = frozenset(("script", "style", "noscript", "template", "svg", "nav", "head", "iframe", "form"))
 _BREAKS = frozenset(
-    "address article aside blockquote br dd div dl dt figcaption footer h1 h2 h3 h4 h5 h6 header hr li main ol p pre section"
-    " table td th tr ul".split()
+    "address article aside blockquote br dd div dl dt figcaption footer h1 h2 h3 h4 h5 h6 header hr li main ol p pre"
+    " section table td th tr ul".split()
 )
-_VOID = frozenset(("br", "hr", "img", "input", "meta", "link", "source", "wbr", "col", "area", "base", "embed", "track"))
+_VOID = frozenset(
+    ("br", "hr", "img", "input", "meta", "link", "source", "wbr", "col", "area", "base", "embed", "track")
+)
 
 
 class _Page(HTMLParser):
@@ -157,7 +159,7 @@ class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.page_title = ""
-        self.blocks: list[tuple[int, list[str], int, list[str]]] = [(0, [], 1, [])]
+        self.blocks: list[tuple[int, list[str], int, list[str]]] = [(0, [], 1, [])]  # as `_Block`, still in pieces
         self._silent: list[str] = []
         self._in_title = False
         self._in_heading = False
@@ -193,7 +195,8 @@ class _Page(HTMLParser):
         if self._in_title:
             self.page_title += data
         elif not self._silent:
-            self.blocks[-1][1 if self._in_heading else 3].append(data)
+            _, heading, _, body = self.blocks[-1]
+            (heading if self._in_heading else body).append(data)
 
 
 def _html_sections(text: str, title: str) -> list[Section]:

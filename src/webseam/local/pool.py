@@ -6,20 +6,23 @@ Closing kills them at once: they hold nothing that could be left half done.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from webseam.local.worker import Answer, Job, perform, receive, send
 
 WORKERS = 2
 MUCH = 40  # jobs from which a second process pays its start (60 ms)
 HELD = 4  # answers that may wait for the writer; each may be some 20 MB
+TRIES = 2  # of one job: the first child may have died of something else, the second has died of the job
 TICK = 0.1  # seconds between looks at whether to stop
 
 _ROOT = str(Path(__file__).resolve().parents[2])
@@ -55,15 +58,19 @@ class Pool:
         for thread in self._threads:
             thread.join()
 
-    def answers(self, until: float | None, clock: Any) -> Iterator[tuple[int, Answer | None]]:
-        """Yield (number of the job, answer or None when it failed) until all are done, `until` or a stop."""
+    def answers(self, until: float | None) -> Iterator[tuple[int, Answer | None] | None]:
+        """Yield (number of the job, answer or None when it failed) until all are done, `until` or a stop.
+
+        None alone is yielded each time nothing is ready, so that the writer can let go of what it holds.
+        """
         while self._left and not self._stopped.is_set():
-            wait = TICK if until is None else min(TICK, until - clock())
+            wait = TICK if until is None else min(TICK, until - time.monotonic())
             if wait <= 0:
                 return
             try:
                 answer = self._done.get(timeout=wait)
             except queue.Empty:
+                yield None
                 continue
             self._left -= 1
             yield answer
@@ -76,13 +83,16 @@ class Pool:
                     if not self._waiting:
                         return
                     number, job = self._waiting.popleft()
-                answer: Answer | None
-                try:
-                    answer = perform(job) if child is None else self._ask(child, job)
-                except (EOFError, OSError, ValueError):  # it died of this job: the others get a new one
-                    answer = None
-                    self._end(child)
-                    child = None if self._closed.is_set() else self._start()
+                answer: Answer | None = None
+                for _ in range(TRIES):
+                    try:
+                        answer = perform(job) if child is None else self._ask(child, job)
+                        break
+                    except (EOFError, OSError, ValueError):  # the child died
+                        self._end(child)
+                        child = None if self._closed.is_set() else self._start()
+                    if self._closed.is_set():
+                        return
                 self._hand_over(number, answer)
         finally:
             self._end(child)
@@ -120,10 +130,8 @@ class Pool:
         child.kill()
         for pipe in (child.stdin, child.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):  # that of a killed child may still hold half of a job
                     pipe.close()
-                except OSError:  # the pipe of a killed child may still hold a half-written job
-                    pass
         child.wait()
         with self._lock:
             self._children.discard(child)

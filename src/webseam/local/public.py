@@ -57,7 +57,7 @@ class Library:
                     continue
                 key = (target.module.name, target.symbol.name)
                 known = found.setdefault(key, Definition(target.module, target.symbol))
-                known.names.append(f"{self.shown(name)}.{public}")
+                known.names += [f"{self.shown(name)}.{public}", f"{name}.{public}"]
         preferred = tuple(f"{name}." for name in self._renamed.values())
         for definition in found.values():
             home = f"{definition.module.name}.{definition.symbol.name}"

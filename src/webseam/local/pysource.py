@@ -139,9 +139,8 @@ class _Reader:
             self.read(getattr(node, "orelse", []))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             called = node.value.func  # __all__.extend([...]), __all__.append("x")
-            if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and node.value.args:
-                if called.value.id == "__all__":
-                    self._exports(node.value.args[0], adds=True)
+            if isinstance(called, ast.Attribute) and _dotted(called.value) == "__all__" and node.value.args:
+                self._exports(node.value.args[0], adds=True)
 
     def _import_from(self, node: ast.ImportFrom) -> None:
         source = node.module or ""
@@ -193,7 +192,7 @@ class _Reader:
         # A one-line body stands behind the colon; offsets count UTF-8 bytes.
         header[-1] = header[-1].encode()[: first.col_offset].decode("utf-8", "ignore")
         text = "\n".join(header)
-        text = text[text.find(node.name) + len(node.name) :]
+        text = text[text.find(node.name, text.find("def ") + len("def ")) + len(node.name) :]
         text = _TAIL.sub(r"\1", _SPACE.sub(" ", _COMMENT.sub("", text)).strip()).rstrip(": ")
         return text.replace("( ", "(").replace(", )", ")").replace(" )", ")")[:MAX_SIGNATURE]
 

@@ -10,24 +10,30 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from webseam.local.rows import CODE, unpack
 from webseam.local.tokens import SYNONYMS, WEAK, ask, identifier, parts, pieces, stem
 
 TITLED = 60  # entries that bm25 may propose at each step; the order among them is ours
-WORDED = 120  # entries that may come from the texts, where nothing says which is better
-ENOUGH = 40  # candidates from which fewer words are not tried
+WORDED = 40  # entries that may come from the texts, where nothing says which is better
+ENOUGH = 20  # candidates from which fewer words are not tried
 FEW = 10  # candidates up to which texts with fewer words are tried
-CLOSE = 40  # candidates whose whole text is looked at
+JUDGED = 50  # candidates that are judged by more than their titles
+CLOSE = 25  # candidates whose whole text is looked at
 LOOKED_AT = 1_500  # characters of such a text
 NAMED = 200  # definitions looked at for one name
+ACTION = 1.3  # weight of the first word: "parse …", "copy …", what is to be done, which names a function
+CONCISE = 5  # words, parts and meanings counted, up to which a name says exactly what it says
+COMMON = 100  # entries added to those a word is in: rare words of a question must not drown the telling ones
 MAX_WORDS = 12  # of a question; more is a pasted text, whose first words say what it is about
 SHORT_ROOT = 3  # letters that may stand inside unrelated words
 COUNT_LIMIT = 2_000  # rows counted to judge how common a word is; beyond, it is simply common
 
 # What a word of the question counts where it stands, at most once.
 _IN_NAME, _IN_HEAD, _IN_PATH, _IN_BODY = 1.0, 0.75, 0.7, 0.4
+_ACTION_IN_PATH = 0.5  # `urllib.parse` says that of its functions some parse, not that this one does
 
 
 @dataclass(slots=True)
@@ -47,6 +53,7 @@ class Found:
     package: str
     version: str
     tier: float
+    fame: float
     score: float = 0.0
     doc: str = ""
 
@@ -59,6 +66,8 @@ class Term:
     forms: tuple[str, ...]
     roots: frozenset[str]
     weight: float = 1.0
+    seen: int = 0
+    in_path: float = _IN_PATH
 
     def stands_in(self, text: str) -> bool:
         """True when running text in lower case has it. Short stems must begin a word, long ones may stand anywhere."""
@@ -69,12 +78,16 @@ class Term:
 
 
 _SELECT = (
-    "SELECT e.id, e.kind, e.name, e.split, e.place, e.signature, e.summary, e.weight, f.path, e.line, s.name, s.version, s.tier"
-    " FROM entries e JOIN parts p ON p.id = e.part JOIN sources s ON s.id = p.source LEFT JOIN files f ON f.id = e.file WHERE e.id IN "
+    "SELECT e.id, e.kind, e.name, e.split, e.place, e.signature, e.summary, e.weight, f.path, e.line, s.name,"
+    " s.version, s.tier, coalesce(k.share, 0.0)"
+    " FROM entries e JOIN parts p ON p.id = e.part JOIN sources s ON s.id = p.source LEFT JOIN files f ON f.id = e.file"
+    " LEFT JOIN fame k ON k.entry = e.id WHERE s.idle_since IS NULL AND e.id IN "
 )
 
 
-def rank(db: sqlite3.Connection, query: str, *, count: int, package: str | None = None) -> tuple[list[Found], list[Term]]:
+def rank(
+    db: sqlite3.Connection, query: str, *, count: int, package: str | None = None
+) -> tuple[list[Found], list[Term]]:
     """Return the best `count` entries and the words they were judged by.
 
     Raises:
@@ -82,11 +95,13 @@ def rank(db: sqlite3.Connection, query: str, *, count: int, package: str | None 
     """
     total = int(db.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0]) or 1
     terms = [_term(db, word, total) for word in ask(query)[:MAX_WORDS]]
+    if len(terms) > 1:
+        terms[0].weight *= ACTION
+        terms[0].in_path = _ACTION_IN_PATH
     found = _named(db, query, package)
     named = {entry.id for entry in found}
-    others = [entry for entry in _candidates(db, terms, package) if entry.id not in named]
-    _judge(db, others, terms)
-    found += others
+    numbers = _candidates(db, terms, package, named=bool(found) and identifier(query) is not None)
+    found += _judged(db, [number for number in numbers if number not in named], terms)
     found.sort(key=lambda entry: (-entry.score, len(entry.name), entry.name))
     best = _distinct(found)[:count]
     _load_texts(db, [entry for entry in best if not entry.doc])
@@ -98,14 +113,16 @@ def _distinct(found: list[Found]) -> list[Found]:
     seen: set[tuple[str, str, str, int]] = set()
     kept = []
     for entry in found:
-        key = (entry.kind in CODE and "code" or entry.kind, entry.name, entry.package, 0 if entry.kind in CODE else entry.line)
+        key = (
+            (entry.kind in CODE and "code") or entry.kind,
+            entry.name,
+            entry.package,
+            0 if entry.kind in CODE else entry.line,
+        )
         if key not in seen:
             seen.add(key)
             kept.append(entry)
     return kept
-
-
-# --- by name -------------------------------------------------------------------------------------------------------------
 
 
 def _named(db: sqlite3.Connection, query: str, package: str | None) -> list[Found]:
@@ -127,19 +144,20 @@ def _defined(db: sqlite3.Connection, dotted: str, package: str | None, *, bonus:
     key = ".".join(components[-2:])
     ids = [row[0] for row in db.execute("SELECT entry FROM names WHERE key = ? ORDER BY rank LIMIT ?", (key, NAMED))]
     found = []
-    aliases = dict(db.execute(f"SELECT id, aliases FROM entries WHERE aliases != '' AND id IN ({_marks(ids)})", ids).fetchall())
+    sql = f"SELECT id, aliases FROM entries WHERE aliases != '' AND id IN ({_marks(ids)})"  # noqa: S608 - question marks are all that is put in
+    aliases = dict(db.execute(sql, ids).fetchall())
     for entry in _fetch(db, ids, package):
         names = [entry.name, *aliases.get(entry.id, "").split()]
         if not any(f".{name}".lower().endswith(f".{asked}") for name in names) and entry.kind != "man":
             continue
         exact = 0.3 if asked in (name.lower() for name in names) else 0.0
         same_case = 0.1 if dotted.rpartition(".")[2] == entry.name.rpartition(".")[2] else 0.0
-        entry.score = bonus + exact + same_case + entry.weight * entry.tier
+        entry.score = bonus + exact + same_case + entry.weight * entry.tier + 0.5 * entry.fame
         found.append(entry)
     return sorted(found, key=lambda entry: -entry.score)
 
 
-def _marks(ids: list[int]) -> str:
+def _marks(ids: Collection[object]) -> str:
     return ", ".join("?" * len(ids))
 
 
@@ -152,16 +170,14 @@ def _fetch(db: sqlite3.Connection, ids: list[int], package: str | None) -> list[
     return found
 
 
-# --- by words --------------------------------------------------------------------------------------------------------------
-
-
 def _term(db: sqlite3.Connection, word: str, total: int) -> Term:
     forms = tuple(SYNONYMS.get(word, (word,)))
     term = Term(word, forms, frozenset(map(stem, forms)))
-    (seen,) = db.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM titles WHERE titles MATCH ? LIMIT ?)", (_any_of(term, "titles"), COUNT_LIMIT)
+    (term.seen,) = db.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM titles WHERE titles MATCH ? LIMIT ?)",
+        (_any_of(term, "titles"), COUNT_LIMIT),
     ).fetchone()
-    term.weight = math.log(1 + total / (seen + 1)) * (0.3 if word in WEAK else 1.0)
+    term.weight = math.log(1 + total / (term.seen + COMMON)) * (0.3 if word in WEAK else 1.0)
     return term
 
 
@@ -171,40 +187,61 @@ def _any_of(term: Term, table: str) -> str:
     for form in term.forms:
         split = parts(form) or pieces(form)
         for shape in ((form,), split) if split else ((form,),):
-            words = [f'"{stem(word) if table == "titles" else word}"' for word in shape]
+            words = [f'"{word if table == "texts" else stem(word)}"' for word in shape]
             shapes.append(words[0] if len(words) == 1 else f"({' AND '.join(words)})")
     return "(" + " OR ".join(shapes) + ")"
 
 
-def _candidates(db: sqlite3.Connection, terms: list[Term], package: str | None) -> list[Found]:
-    """Entries with all words first; then all but one, two … in titles; in texts only when that gives next to nothing."""
+def _candidates(db: sqlite3.Connection, terms: list[Term], package: str | None, *, named: bool) -> list[int]:
+    """Entries with all words first; then all but one, two … in titles; in texts only when that gives next to nothing.
+
+    `named` says that the question was a name and is answered: what merely shares some of its parts is then not wanted.
+    """
     asked = [term for term in terms if term.word not in WEAK] or terms
     asked.sort(key=lambda term: -term.weight)
-    found: dict[int, None] = {}
+    if not asked:  # a query of punctuation
+        return []
+    found = _matching(db, "known", asked, max(1, len(asked) // 2), package)
     if len(asked) > 1:
         found.update(_matching(db, "texts", asked, len(asked), package))
-    for wanted in range(len(asked), (len(asked) - 1) // 2, -1):
-        titled = _matching(db, "titles", asked, wanted, package)
-        found.update(titled)
-        if len(titled) >= ENOUGH:
-            break
+    found.update(_titled(db, asked, package, named=named))
+    rarest = min(asked, key=lambda term: term.seen)
+    if len(asked) > 1 and 0 < rarest.seen <= TITLED:  # few enough to look at each, whatever else it lacks
+        found.update(_matching(db, "titles", [rarest], 1, package))
     for wanted in range(len(asked) - 1, 0, -1) if len(asked) > 1 else (1,):
-        if len(found) >= FEW:
+        if named or len(found) >= FEW:
             break
         found.update(_matching(db, "texts", asked, wanted, package))
-    return _fetch(db, list(found), None)
+    return list(found)
 
 
-def _matching(db: sqlite3.Connection, table: str, terms: list[Term], wanted: int, package: str | None) -> dict[int, None]:
-    sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"
+def _titled(db: sqlite3.Connection, terms: list[Term], package: str | None, *, named: bool) -> dict[int, None]:
+    """Of three words or more one may be missing from the start: bm25 puts titles with all of them in front anyway."""
+    found: dict[int, None] = {}
+    wanted = len(terms) - 1 if len(terms) > 2 and not named else len(terms)
+    while True:
+        found.update(_matching(db, "titles", terms, wanted, package))
+        wanted = min(wanted - 1, (len(terms) + 1) // 2)
+        if len(found) >= ENOUGH or named or wanted < max(1, len(terms) // 2):
+            return found
+
+
+def _matching(
+    db: sqlite3.Connection, table: str, terms: list[Term], wanted: int, package: str | None
+) -> dict[int, None]:
+    sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of three tables named in this module
     values: list[object] = [_at_least([_any_of(term, table) for term in terms], wanted)]
     if package is not None:
-        sql += " AND rowid IN (SELECT e.id FROM entries e JOIN parts p ON p.id = e.part JOIN sources s ON s.id = p.source"
+        sql += (
+            " AND rowid IN (SELECT e.id FROM entries e JOIN parts p ON p.id = e.part JOIN sources s ON s.id = p.source"
+        )
         sql += " WHERE lower(s.name) = ?)"
         values.append(package.lower().replace("_", "-"))
-    if table == "titles":
-        sql += " ORDER BY bm25(titles, 4.0, 2.0, 1.0)"
-    return dict.fromkeys(row[0] for row in db.execute(f"{sql} LIMIT ?", (*values, TITLED if table == "titles" else WORDED)))
+    if table != "texts":
+        sql += f" ORDER BY bm25({table}, 4.0, 2.0, 1.0)"
+    return dict.fromkeys(
+        row[0] for row in db.execute(f"{sql} LIMIT ?", (*values, WORDED if table == "texts" else TITLED))
+    )
 
 
 def _at_least(terms: list[str], wanted: int) -> str:
@@ -221,49 +258,55 @@ def _at_least(terms: list[str], wanted: int) -> str:
     return choices[0] if len(choices) == 1 else "(" + " OR ".join(choices) + ")"
 
 
-# --- the order -------------------------------------------------------------------------------------------------------------
+def _judged(db: sqlite3.Connection, numbers: list[int], terms: list[Term]) -> list[Found]:
+    """Return entries judged by how much of the question their titles and texts hold, and by how known they are.
 
-
-def _judge(db: sqlite3.Connection, entries: list[Found], terms: list[Term]) -> None:
-    """Judge entries by how much of the question their name, place, first sentence and text hold, and how known they are.
-
-    Gives 0 to about 1.5. Texts are read only for the entries that their titles put in front.
+    Gives 0 to about 1.6. What costs more is done for fewer: all titles, the rows of `JUDGED`, the texts of `CLOSE`.
     """
     total = sum(term.weight for term in terms) or 1.0
-    missing: dict[int, list[Term]] = {}
-    titles = _titles(db, [entry.id for entry in entries])
+    gains = {number: _gain(terms, *titles) for number, titles in _titles(db, numbers).items()}
+    front = sorted(gains, key=lambda number: -gains[number][0])[:JUDGED]
+    entries = _fetch(db, front, None)
     for entry in entries:
-        name, path, head = titles[entry.id]
-        gained, used = 0.0, 0
-        absent = missing[entry.id] = []
-        for term in terms:
-            if not term.roots.isdisjoint(name):
-                gained += term.weight * _IN_NAME
-                used += 1
-            elif not term.roots.isdisjoint(head):
-                gained += term.weight * _IN_HEAD
-            elif not term.roots.isdisjoint(path):
-                gained += term.weight * _IN_PATH
-            else:
-                absent.append(term)
-        precise = used / max(1, len(name))
-        entry.score = gained / total + 0.15 * precise + 0.3 * entry.weight * entry.tier
+        gained, precise, _ = gains[entry.id]
+        entry.score = gained / total + 0.1 * precise + 0.25 * entry.weight * entry.tier + 0.25 * entry.fame
     entries.sort(key=lambda entry: -entry.score)
-    close = [entry for entry in entries[:CLOSE] if missing[entry.id]]
+    close = [entry for entry in entries[:CLOSE] if gains[entry.id][2]]
     _load_texts(db, close)
     for entry in close:
         text = f"{entry.signature} {entry.doc[:LOOKED_AT]}".lower()
-        entry.score += sum(_IN_BODY * term.weight for term in missing[entry.id] if term.stands_in(text)) / total
+        entry.score += sum(_IN_BODY * term.weight for term in gains[entry.id][2] if term.stands_in(text)) / total
+    return entries
+
+
+def _gain(terms: list[Term], name: list[str], path: list[str], head: list[str]) -> tuple[float, float, list[Term]]:
+    """Return what the titles gain, which share of the name was asked for, and the words that are in none of them."""
+    gained, used = 0.0, 0
+    absent: list[Term] = []
+    in_name = _IN_HEAD + (_IN_NAME - _IN_HEAD) * min(1.0, CONCISE / max(1, len(name)))
+    for term in terms:
+        if not term.roots.isdisjoint(name):
+            gained += term.weight * in_name
+            used += 1
+        elif not term.roots.isdisjoint(head):
+            gained += term.weight * _IN_HEAD
+        elif not term.roots.isdisjoint(path):
+            gained += term.weight * term.in_path
+        else:
+            absent.append(term)
+    return gained, used / max(1, len(name)), absent
 
 
 def _titles(db: sqlite3.Connection, ids: list[int]) -> dict[int, tuple[list[str], list[str], list[str]]]:
     """The stems of the names, places and first sentences of some entries."""
-    rows = db.execute(f"SELECT rowid, name, path, head FROM titles WHERE rowid IN ({_marks(ids)})", ids)
+    sql = f"SELECT id, name, path, head FROM stems WHERE id IN ({_marks(ids)})"  # noqa: S608 - question marks are all that is put in
+    rows = db.execute(sql, ids)
     return {number: (name.split(), path.split(), head.split()) for number, name, path, head in rows}
 
 
 def _load_texts(db: sqlite3.Connection, entries: list[Found]) -> None:
     ids = [entry.id for entry in entries]
-    texts = dict(db.execute(f"SELECT id, doc FROM entries WHERE id IN ({_marks(ids)})", ids).fetchall())
+    sql = f"SELECT id, doc FROM entries WHERE id IN ({_marks(ids)})"  # noqa: S608 - question marks are all that is put in
+    texts = dict(db.execute(sql, ids).fetchall())
     for entry in entries:
         entry.doc = unpack(texts[entry.id])

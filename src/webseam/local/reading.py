@@ -1,7 +1,8 @@
-"""Rows out of sources: one distribution, some of the standard library, some manual pages, some files of a folder.
+"""Readings of sources: one distribution, some of the standard library, some manual pages, some files of a folder.
 
 Runs in a child process (`worker`): parsing takes seconds of processor time that the caller's process should keep, and
-a file that brings the parser down must not take the caller with it. Nothing here opens the index or imports what it reads.
+a file that brings the parser down must not take the caller with it. Nothing here opens the index or imports what it
+reads.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import csv
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from email.parser import HeaderParser
 from functools import lru_cache
 from pathlib import Path
@@ -21,35 +23,50 @@ from webseam.local.public import Definition, Library
 from webseam.local.pysource import MAX_SIGNATURE, MAX_SOURCE, Module, Symbol, is_private, merge_stub, parse_module
 from webseam.local.rows import MAX_DOC, Row, pack, unpack
 from webseam.local.sources import BUILT_IN, SUFFIXES, page_of
+from webseam.local.usage import MAX_FILES, names_used
 from webseam.text import clean, squeeze
 
+OF_FAILURES = 0.6  # of the weight of others: questions are about what to do, and errors share all its words
 BRIEF_DEPTH = 2  # components of the modules read where only the surface is
 MAX_LISTED = 2_000  # characters of a list of methods
 SUMMARY_LIMIT = 300  # characters
 MANUAL_ENTRY = 6_000  # characters of one entry of a manual page
 MANUAL_ENTRIES = 8  # at most, of one page: bash(1) and gcc(1) are books
-SHORT_MANUAL = 2_000  # characters of each page where one section has thousands: a vendor's reference
-SHORT_SOURCE = 3_000  # bytes of roff that give as much
+SHORT_MANUAL = 1_500  # characters of each page where one section has thousands: a vendor's reference
+SHORT_SOURCE = 2_000  # bytes of roff that give as much
 
 # Folders and files of a distribution that are not its interface.
 _LEFT_OUT = frozenset(
-    "__pycache__ _vendor vendor vendored third_party tests test testsuite node_modules site-packages typeshed benchmarks idlelib"
-    " lib2to3 turtledemo pydoc_data ensurepip __phello__".split()
+    "__pycache__ _vendor vendor vendored third_party tests test testsuite node_modules site-packages typeshed"
+    " benchmarks idlelib lib2to3 turtledemo pydoc_data ensurepip __phello__".split()
 )
 _NOT_TOP = frozenset("docs doc examples example scripts samples conftest setup".split())
 _TEST_FILE = re.compile(r"(?:test_.*|.*_test|tests?|conftest|setup)\.pyi?$")
-_BOILERPLATE = frozenset(("AUTHOR", "AUTHORS", "COPYRIGHT", "REPORTING BUGS", "SEE ALSO", "COLOPHON", "LICENSE", "NOTES"))
+_BOILERPLATE = frozenset(
+    ("AUTHOR", "AUTHORS", "COPYRIGHT", "REPORTING BUGS", "SEE ALSO", "COLOPHON", "LICENSE", "NOTES")
+)
 _PARSE_ERRORS = (OSError, ValueError, SyntaxError, RecursionError, MemoryError)
 _CALLED = re.compile(r"[\w.]+\([^\n]*\) *-+> ?")  # how documentation of C functions begins
+_RETURNS = re.compile(r"^:returns?:\s*(.+(?:\n[ \t]+.+)*)", re.MULTILINE)
 _OLD = re.compile(r"\bdeprecated\b|\bobsolete\b", re.IGNORECASE)
+_FAILURES = ("Error", "Exception", "Warning")
 _INNER = frozenset("backends compat internal internals impl plumbing encodings distutils mock stubs".split())
 
-Reading = tuple[list[tuple[str, list[Row]]], int]  # rows by part, files that could not be read
+
+@dataclass(slots=True)
+class Reading:
+    """What was read of one part: rows, how many files could not be read, how many use which foreign name."""
+
+    rows: list[Row]
+    skipped: int = 0
+    uses: dict[str, int] = field(default_factory=dict)
+
+
 _File = tuple[str, str, bool]  # module name, path, is a package
 
 
-def read_distribution(site: str, name: str, info: str, brief: bool) -> tuple[list[Row], int]:
-    """Return the rows of one installed distribution; `info` is the name of its `.dist-info` or `.egg-info`.
+def read_distribution(site: str, name: str, info: str, brief: bool) -> Reading:
+    """Read one installed distribution; `info` is the name of its `.dist-info` or `.egg-info`.
 
     `brief` stays near the surface: modules at most one below the top, whatever they re-export, and no rows for methods
     without documentation, which are only listed with their class.
@@ -57,25 +74,24 @@ def read_distribution(site: str, name: str, info: str, brief: bool) -> tuple[lis
     reader = _Modules(_module_files(Path(site), Path(site, info)), brief=brief)
     if brief:
         reader.public = [module for module in reader.public if module.count(".") < BRIEF_DEPTH]
-    rows = _readme(Path(site, info), name) + reader.rows()
-    return rows, reader.skipped
+    return Reading(_readme(Path(site, info), name) + reader.rows(), reader.skipped, reader.uses)
 
 
-def read_standard_library(root: str, tops: Iterable[str]) -> Reading:
-    """Return the rows of the named top-level modules, and of those without source for the name "(built in)"."""
-    found: list[tuple[str, list[Row]]] = []
-    skipped = 0
+def read_standard_library(root: str, tops: Iterable[str]) -> list[tuple[str, Reading]]:
+    """Read the named top-level modules, and those without source for the name "(built in)"."""
+    found: list[tuple[str, Reading]] = []
     built_in, path_module = _built_in()
     for top in tops:
         files = [] if top == BUILT_IN else list(_walk(Path(root), Path(root, top)))
         reader = _Modules(files, fallback=Path(root), built_in=built_in, renamed={path_module: "os.path"})
         if top == BUILT_IN:
             reader.public = [
-                name for name in built_in if not is_private(name) and not Path(root, f"{name}.py").exists() and name not in _POSIX
+                name
+                for name in built_in
+                if not is_private(name) and not Path(root, f"{name}.py").exists() and name not in _POSIX
             ]
-        found.append((top, reader.rows()))
-        skipped += reader.skipped
-    return found, skipped
+        found.append((top, Reading(reader.rows(), reader.skipped, reader.uses)))
+    return found
 
 
 _POSIX = frozenset(("posix", "nt"))  # the system-specific halves of os, which shows all of them
@@ -100,6 +116,8 @@ class _Modules:
             self._files.setdefault(name, []).append((path, is_package))
         self.public = sorted(name for name in self._files if not any(map(is_private, name.split("."))))
         self.skipped = 0
+        self.uses: dict[str, int] = {}
+        self._looked_at = 0
         self._fallback = fallback
         self._built_in = built_in or {}
         inside: dict[str, list[str]] = {}
@@ -113,17 +131,21 @@ class _Modules:
         if files is None and self._fallback is not None and name:
             place = self._fallback.joinpath(*name.split("."))
             files = [(str(place / "__init__.py"), True), (f"{place}.py", False)]
-            files = [(path, is_package) for path, is_package in files if os.path.isfile(path)][:1]
+            files = [(path, is_package) for path, is_package in files if Path(path).is_file()][:1]
         module: Module | None = None
         for path, is_package in sorted(files or (), key=lambda file: file[0].endswith(".pyi")):
             try:
-                with open(path, "rb") as source:
+                with Path(path).open("rb") as source:
                     data = source.read(MAX_SOURCE + 1)
                 parsed = parse_module(data, name=name, path=path, is_package=is_package)
             except _PARSE_ERRORS:
                 self.skipped += 1
                 continue
             module = parsed if module is None else merge_stub(module, parsed)
+            if name in self._files and self._looked_at < MAX_FILES:
+                self._looked_at += 1
+                for used in names_used(parsed, data):
+                    self.uses[used] = self.uses.get(used, 0) + 1
         built_in = self._built_in.get(name)
         if module is not None and built_in is not None:
             return merge_stub(module, built_in)
@@ -178,6 +200,8 @@ def _object_row(symbol: Symbol, module: Module, name: str, split: int, aliases: 
     if not signature and _CALLED.match(symbol.doc):
         signature = symbol.doc[symbol.doc.find("(") : symbol.doc.find("\n") + 1 or None].strip()[:MAX_SIGNATURE]
     weight = _weight(name, symbol.doc, is_member="." in short)
+    if any(base.endswith(_FAILURES) for base in (name, *symbol.bases)):
+        weight = round(weight * OF_FAILURES, 3)
     kind, file = symbol.kind, module.path
     return Row(kind, name, split, "", file, symbol.line, signature, summary, pack(rest), aliases, weight)
 
@@ -212,6 +236,9 @@ def _summary(doc: str, name: str) -> tuple[str, str]:
             first = after
         else:
             first, _, rest = rest.partition("\n\n")
+    if first.startswith((":param", ":arg")):  # what it returns says more than what it takes
+        returned = _RETURNS.search(doc)
+        first, rest = (returned[1], doc) if returned else (first, rest)
     first = squeeze(first)
     if len(first) > SUMMARY_LIMIT:
         cut = first.rfind(". ", 0, SUMMARY_LIMIT) + 1 or SUMMARY_LIMIT
@@ -241,7 +268,11 @@ def _tops(site: Path, info: Path) -> list[str]:
         if place.is_file():
             return [line.strip() for line in place.read_text("utf-8", "replace").splitlines() if line.strip()]
     guess = info.name.partition("-")[0]
-    return [name for name in dict.fromkeys((guess, guess.lower())) if (site / name).is_dir() or (site / f"{name}.py").is_file()]
+    return [
+        name
+        for name in dict.fromkeys((guess, guess.lower()))
+        if (site / name).is_dir() or (site / f"{name}.py").is_file()
+    ]
 
 
 def _walk(root: Path, top: Path) -> Iterable[_File]:
@@ -251,11 +282,11 @@ def _walk(root: Path, top: Path) -> Iterable[_File]:
             yield top.name, str(single), False
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT and name.isidentifier())
-        inside = os.path.relpath(folder, root).split(os.sep)
+        inside = Path(folder).relative_to(root).parts
         for name in sorted(files):
             found = _as_module([*inside, name]) if name.endswith((".py", ".pyi")) else None
             if found is not None:
-                yield found[0], os.path.join(folder, name), found[1]
+                yield found[0], f"{folder}{os.sep}{name}", found[1]
 
 
 def _as_module(path: list[str]) -> tuple[str, bool] | None:
@@ -288,7 +319,9 @@ def _readme(info: Path, package: str) -> list[Row]:
     form = "rst" if "rst" in media else "text" if "plain" in media else "markdown" if media else "rst"
     offset = head.count("\n") + 2
     about = squeeze(clean(headers["Summary"] or ""))
-    rows = [_page_row("readme", section, str(place), package, offset) for section in sections(body, form, title=package)]
+    rows = [
+        _page_row("readme", section, str(place), package, offset) for section in sections(body, form, title=package)
+    ]
     if about:
         rows.insert(0, Row("readme", package, 0, "", str(place), 1, "", about, "", (), 0.9))
     return rows
@@ -319,14 +352,16 @@ def read_manual_page(path: str, *, many: bool) -> list[Row]:
     """Return the rows of one manual page; `many` keeps only how it begins.
 
     Raises:
-        OSError, EOFError, ValueError: it cannot be read.
+        OSError, zlib.error: it cannot be read.
     """
-    named = page_of(os.path.basename(path))
+    named = page_of(Path(path).name)
     about, found = read_manual(Path(path), limit=SHORT_SOURCE if many else MAX_MANUAL)
     if named is None or not found:
         return []
     name = f"{named[0]}({named[1]})"
-    kept = [section for section in found if section.title.upper() not in _BOILERPLATE and section.title.upper() != "NAME"]
+    kept = [
+        section for section in found if section.title.upper() not in _BOILERPLATE and section.title.upper() != "NAME"
+    ]
     limit, entries = (SHORT_MANUAL, 1) if many else (MANUAL_ENTRY, MANUAL_ENTRIES)
     rows: list[Row] = []
     text, title = "", ""
@@ -345,4 +380,4 @@ def read_manual_page(path: str, *, many: bool) -> list[Row]:
 def _manual_row(name: str, title: str, path: str, about: str, text: str, *, first: bool) -> Row:
     shown = name if first else f"{name} {title.capitalize()}"
     weight = 0.9 if first else 0.6
-    return Row("man", shown, 0, "", path, 0, "", about if first else "", pack(text.strip()), (), weight)
+    return Row("man", shown, 0, "", path, 0, "", clean(about) if first else "", pack(clean(text.strip())), (), weight)

@@ -1,8 +1,9 @@
-"""The file of the index: its tables, and opening it when it is missing, damaged, newer or on a disk that cannot be written.
+"""The file of the index: its tables, and opening it when it is missing, damaged, newer or cannot be written.
 
-Two word lists: `titles` (stems of names, places, first sentences) is small and keeps what ranking needs; `texts` has every
-word of an entry and only knows which entries have it. One list for both was twice the size and ten times as slow to rank.
-The index can always be made again, so nothing here repairs: a file that is not right is replaced, and the caller is told.
+Two word lists: `titles` (stems of names, places, first sentences) is small and keeps what ranking needs; `texts` has
+every word of an entry and only knows which entries have it. One list for both was twice the size and ten times as slow
+to rank. The index can always be made again, so nothing here repairs: a file that is not right is replaced, and the
+caller is told.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import sqlite3
 from pathlib import Path
 
 VERSION = 1  # of the tables and of `rows.searched`; another one means that the file is made again
+MAPPED = 256 << 20  # bytes of the file read through memory; a search touches a few hundred pages of it
 BUSY = 10.0  # seconds another process may hold the write lock: one commit takes well under one
 
 _TABLES = """
 CREATE TABLE lease (one INTEGER PRIMARY KEY CHECK (one = 1), owner TEXT NOT NULL, until REAL NOT NULL);
 CREATE TABLE sources (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL,
-    tier REAL NOT NULL, fingerprint TEXT
+    tier REAL NOT NULL, fingerprint TEXT, idle_since REAL
 );
 CREATE TABLE parts (
     id INTEGER PRIMARY KEY, source INTEGER NOT NULL, key TEXT NOT NULL, stamp TEXT NOT NULL, entries INTEGER NOT NULL,
@@ -28,12 +30,23 @@ CREATE TABLE files (id INTEGER PRIMARY KEY, part INTEGER NOT NULL, path TEXT NOT
 CREATE INDEX files_of_part ON files (part);
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY, part INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, split INTEGER NOT NULL,
-    place TEXT NOT NULL, file INTEGER, line INTEGER NOT NULL, signature TEXT NOT NULL, summary TEXT NOT NULL, doc BLOB NOT NULL,
-    aliases TEXT NOT NULL, weight REAL NOT NULL
+    place TEXT NOT NULL, file INTEGER, line INTEGER NOT NULL, signature TEXT NOT NULL, summary TEXT NOT NULL,
+    doc BLOB NOT NULL, aliases TEXT NOT NULL, weight REAL NOT NULL
 );
 CREATE INDEX entries_of_part ON entries (part);
-CREATE TABLE names (key TEXT NOT NULL, rank INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (key, rank, entry)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE titles USING fts5(name, path, head, tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
+CREATE TABLE names (
+    key TEXT NOT NULL, rank INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (key, rank, entry)
+) WITHOUT ROWID;
+CREATE TABLE uses (part INTEGER NOT NULL, name TEXT NOT NULL, files INTEGER NOT NULL);
+CREATE INDEX uses_of_part ON uses (part);
+CREATE TABLE fame (entry INTEGER PRIMARY KEY, share REAL NOT NULL);
+CREATE TABLE stems (id INTEGER PRIMARY KEY, name TEXT NOT NULL, path TEXT NOT NULL, head TEXT NOT NULL);
+CREATE VIRTUAL TABLE titles USING fts5(
+    name, path, head, content='stems', content_rowid='id', tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+);
+CREATE VIRTUAL TABLE known USING fts5(
+    name, path, head, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+);
 CREATE VIRTUAL TABLE texts USING fts5(
     text, content='', detail=none, columnsize=0, tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
@@ -66,12 +79,12 @@ def connect(path: Path | None, *, write: bool) -> sqlite3.Connection:
     try:
         return _open(path, "rwc" if write else "rw")
     except sqlite3.OperationalError as error:
-        if write or _is_damage(error):
-            raise Unusable(str(error), replaceable=_is_damage(error)) from None
+        if write or is_damage(error):
+            raise Unusable(str(error), replaceable=is_damage(error)) from None
     try:  # a read-only disk refuses the shared-memory file that readers of a log need
         return _open(path, "ro&immutable=1")
     except sqlite3.OperationalError as error:
-        raise Unusable(str(error), replaceable=_is_damage(error)) from None
+        raise Unusable(str(error), replaceable=is_damage(error)) from None
 
 
 def _open(path: Path, mode: str) -> sqlite3.Connection:
@@ -93,11 +106,14 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, *, create: bool) -> None:
+    connection.execute(f"PRAGMA mmap_size = {MAPPED}")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version == VERSION:
         return
     if version > VERSION:
-        raise Unusable(f"the index was made by a newer webseam (version {version}, this one knows {VERSION})", replaceable=True)
+        raise Unusable(
+            f"the index was made by a newer webseam (version {version}, this one knows {VERSION})", replaceable=True
+        )
     empty = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
     if not create or not empty:
         raise Unusable("the index was made by an older webseam", replaceable=True)
@@ -111,8 +127,10 @@ def _prepare(connection: sqlite3.Connection, *, create: bool) -> None:
     connection.execute("COMMIT")
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
-    return any(word in str(error) for word in ("malformed", "not a database", "no such table", "disk image", "corrupt"))
+def is_damage(error: sqlite3.Error) -> bool:
+    """True when the file is at fault (torn, or with other tables), not the disk, another process or an interruption."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such " in str(error)
 
 
 def remove(path: Path) -> None:

@@ -33,7 +33,9 @@ SUFFIXES = {  # of pages in added folders, and how they are written
 MAX_FOLDER_FILES = 20_000  # of one added folder; more is somebody's home directory
 _SKIPPED_FOLDERS = frozenset(("node_modules", "__pycache__", "site-packages", "venv"))
 _MANUAL = re.compile(r"(?P<name>.+)\.(?P<section>[1-8][a-z0-9]*)(?:\.gz)?$")
-_NOT_DOCUMENTED = frozenset(("antigravity", "this", "test", "idlelib", "lib2to3", "turtledemo", "site-packages", "pydoc_data", "ensurepip"))
+_NOT_DOCUMENTED = frozenset(
+    ("antigravity", "this", "test", "idlelib", "lib2to3", "turtledemo", "site-packages", "pydoc_data", "ensurepip")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def discover(folders: Sequence[Path], environments: Sequence[Path] | None) -> li
     """Return every source of this machine, the most wanted first."""
     found = [source for folder in folders if (source := _folder(folder)) is not None]
     if environments is None:
-        found.append(_standard_library())
+        found.append(standard_library())
     seen: set[str] = set()
     for place, tier in _sites(environments):
         for source in sorted(_distributions(place, tier), key=lambda source: source.key):
@@ -120,9 +122,14 @@ def _distributions(place: Path, tier: float) -> Iterator[Source]:
             continue
         name, version, *_ = [*entry.name.rpartition(".")[0].split("-"), ""]
         stamp = _first_stamp(entry.path)
-        if version and stamp is not None:
+        if version and stamp is not None and _is_text(entry.path):
             shown, key = name.replace("_", "-"), f"distribution:{entry.path}"
             yield Source(key, "distribution", shown, version, str(place), stamp, tier, info=entry.name)
+
+
+def _is_text(path: str) -> bool:
+    """False for file names in no known encoding: they can be opened, but not written down."""
+    return path.isascii() or not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def _first_stamp(info: str) -> str | None:
@@ -139,10 +146,12 @@ def _stamp(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns:x}:{status.st_size:x}"
 
 
-def _standard_library() -> Source:
+def standard_library() -> Source:
     root = sysconfig.get_path("stdlib")
     version = ".".join(map(str, sys.version_info[:3]))
-    return Source(f"stdlib:{root}", "stdlib", "python", version, root, f"{version}:{sys.implementation.name}", TIER_STDLIB)
+    return Source(
+        f"stdlib:{root}", "stdlib", "python", version, root, f"{version}:{sys.implementation.name}", TIER_STDLIB
+    )
 
 
 def _manuals() -> Iterator[Source]:
@@ -160,11 +169,12 @@ def _manuals() -> Iterator[Source]:
 
 
 def _folder(folder: Path) -> Source | None:
-    root = os.path.abspath(folder)
-    if not os.path.isdir(root):
+    place = Path(folder).expanduser().resolve()
+    if not place.is_dir():
         return None
+    root = str(place)
     known = hash_of(f"{path}={stamp}" for path, stamp in _folder_files(root))
-    return Source(f"folder:{root}", "folder", os.path.basename(root) or root, "", root, known, TIER_FOLDER)
+    return Source(f"folder:{root}", "folder", place.name or root, "", root, known, TIER_FOLDER)
 
 
 def hash_of(lines: Iterable[str]) -> str:
@@ -182,8 +192,10 @@ def _folder_files(root: str) -> Iterator[tuple[str, str]]:
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
         for name in sorted(files):
-            path = os.path.join(folder, name)
-            if os.path.splitext(name)[1].lower() not in SUFFIXES or name.startswith("."):
+            path = f"{folder}{os.sep}{name}"
+            if not _is_text(path):
+                continue
+            if name[name.rfind(".") :].lower() not in SUFFIXES or name.startswith("."):
                 continue
             try:
                 yield path, _stamp(os.stat(path))
@@ -217,7 +229,8 @@ def _manual_files(root: str) -> Iterator[tuple[str, str]]:
     except OSError:
         return
     for entry in entries:
-        if page_of(entry.name) is None or entry.is_symlink():  # a link is another name of a page read anyway
+        # A link is another name of a page that is read anyway.
+        if page_of(entry.name) is None or entry.is_symlink() or not _is_text(entry.path):
             continue
         try:
             yield entry.path, _stamp(entry.stat())
@@ -230,5 +243,5 @@ def _library_tops(root: str) -> Iterator[str]:
         name = entry.name.removesuffix(".py")
         if name in _NOT_DOCUMENTED or name.startswith("_") or not name.isidentifier():
             continue
-        if entry.name.endswith(".py") or os.path.isfile(f"{entry.path}/__init__.py"):
+        if entry.name.endswith(".py") or Path(entry.path, "__init__.py").is_file():
             yield name

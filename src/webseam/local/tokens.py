@@ -19,18 +19,20 @@ _CALL = re.compile(r"\(.{0,200}\)$", re.DOTALL)
 
 LONGEST_WORD = 64  # characters; longer runs are data (keys, hashes), not words
 MAX_REMEMBERED = 200_000  # words; a build meets about as many
+LONG_ADVERB = 7  # letters from which "-ly" is an ending: "randomly", not "apply"
 SHORTEST_PIECE = 2  # letters; single ones match everything
 
 # Words that say how a question is asked, not what it is about.
 STOPWORDS = frozenset(
-    "a about am an and any are as at be been being but by can could did do does doing for from had has have how i if in into"
-    " is it its just like me my of on onto or our please s should so some such than that the their them then there these"
-    " they this those to up us was we were what when where which while who whom whose why will with would you your".split()
+    "a about all am an and any are as at be been being but by can could did do does doing each every for from had"
+    " has have how i if in into is it its just like me my of on onto or our over please s should so some such than"
+    " that the their them then there these they this those to up us was we were what when where which while who"
+    " whom whose why will with would you your".split()
 )
 # Verbs and nouns so common in questions that a hit may lack them.
 WEAK = frozenset(
-    "best code example examples find function get give library make method module need python several simple something thing"
-    " tell use used using want way work".split()
+    "best calculate code compute example examples find function get give library make method module need obtain"
+    " perform python return returns several simple something tell thing use used using want way work".split()
 )
 # Words people use for one another in questions about programs; each group means the same.
 _SAME = (
@@ -44,22 +46,31 @@ _SAME = (
     ("duplicate", "copy"),
     ("random", "randomly"),
     ("quit", "exit"),
+    ("pick", "choose", "select"),
+    ("ask", "prompt"),
+    ("show", "display"),
+    ("start", "begin", "launch"),
+    ("find", "locate", "location"),
+    ("convert", "transform"),
+    ("big", "large"),
 )
 SYNONYMS: dict[str, tuple[str, ...]] = {word: group for group in _SAME for word in group}
 
 # What the short forms in names stand for.
 _MEANING = {
     "abs": "absolute", "addr": "address", "arg": "argument", "args": "arguments", "async": "asynchronous",
-    "attr": "attribute", "attrs": "attributes", "auth": "authentication", "cert": "certificate", "certs": "certificates",
-    "char": "character", "chars": "characters", "cls": "class", "cmd": "command", "cmp": "compare", "conf": "configuration",
-    "config": "configuration", "conn": "connection", "ctx": "context", "cwd": "current working directory", "db": "database",
-    "dec": "decode", "del": "delete", "dest": "destination", "dict": "dictionary", "dir": "directory", "dirs": "directories",
-    "dst": "destination", "elem": "element", "enc": "encode", "env": "environment", "err": "error", "exc": "exception",
-    "exec": "execute", "ext": "extension", "fmt": "format", "ftime": "format time", "func": "function", "hex": "hexadecimal", "info": "information",
-    "init": "initialize", "int": "integer", "ip": "internet protocol address", "iter": "iterate iterator",
-    "lang": "language", "len": "length", "lib": "library", "lst": "list", "max": "maximum", "mem": "memory",
-    "min": "minimum", "mk": "make", "mod": "module", "msg": "message", "num": "number", "obj": "object", "param": "parameter",
-    "params": "parameters", "pkg": "package", "pos": "position", "proc": "process", "ptime": "parse time", "pwd": "password", "re": "regular expression",
+    "attr": "attribute", "attrs": "attributes", "auth": "authentication", "cert": "certificate",
+    "certs": "certificates", "char": "character", "chars": "characters", "cls": "class", "cmd": "command",
+    "cmp": "compare", "conf": "configuration", "config": "configuration", "conn": "connection", "ctx": "context",
+    "cwd": "current working directory", "db": "database", "dec": "decode", "del": "delete", "dest": "destination",
+    "dict": "dictionary", "dir": "directory", "dirs": "directories", "dst": "destination", "elem": "element",
+    "enc": "encode", "env": "environment", "err": "error", "exc": "exception", "exec": "execute",
+    "ext": "extension", "fmt": "format", "ftime": "format time", "func": "function", "hex": "hexadecimal",
+    "info": "information", "init": "initialize", "int": "integer", "ip": "internet protocol address",
+    "iter": "iterate iterator", "lang": "language", "len": "length", "lib": "library", "lst": "list",
+    "max": "maximum", "mem": "memory", "min": "minimum", "mk": "make", "mod": "module", "msg": "message",
+    "num": "number", "obj": "object", "param": "parameter", "params": "parameters", "pkg": "package",
+    "pos": "position", "proc": "process", "ptime": "parse time", "pwd": "password", "re": "regular expression",
     "ref": "reference", "regex": "regular expression", "repr": "representation", "req": "request", "rm": "remove",
     "seq": "sequence", "src": "source", "stat": "status", "str": "string", "sync": "synchronous", "sys": "system",
     "temp": "temporary", "tmp": "temporary", "tz": "time zone", "usr": "user", "val": "value", "var": "variable",
@@ -68,23 +79,25 @@ _MEANING = {
 
 # Words that older interfaces run together: "makedirs", "urlparse", "startswith".
 _PIECES = frozenset(
-    "abs add address all any append arg args array ascii attr base basic bin bind bit bool break buffer by byte bytes cache call"
-    " case center change char check child chmod class clean clear client close cmd code color command common compare compile"
-    " complete compress config connect const context copy count create ctl current cwd data date day db dead debug decode"
-    " decompress deep default del delete desc dest dev dict diff dir dirs disk doc down dump dumps edit empty encode end ends"
-    " entry env error escape eval event exc exec exist exists exit expand ext extend factory fail fd field file fileno files fill"
-    " filter find first flags flat float flush fmt fold fold for format free from ftime full func gen get give group handle has hash head"
-    " headers hex home host html http id in index info init input insert int io ip is item items iter join key keys kill last"
-    " left len length lib limit line lines link list listen load loads local lock log loop lower make map mask match max mb mem"
-    " min mk mod mode module month mount move mt name names new next node none not now num number obj off on one open options"
-    " order out over pack param parent parse parser part pass passwd path paths peer pipe pop port pos post prefix print"
-    " priority proc process prop ptime push put query queue quote raise rand random range raw re read reader ready real recv ref"
-    " remove rename repeat replace report repr request reset resource response result reverse right rm root round run safe"
-    " save scan search seek select send seq serve server session set shell shift shut size sleep sock socket sort sorted"
-    " space spawn split stack start starts stat state status std stem step stop store str stream string strip sub suffix"
-    " swap sync sys system tab table tail task tell temp term test text thread tick time times title tmp to token tool top"
-    " total trace tree trim truncate type types un unpack up update upper url urls user util utils val value values var vars"
-    " version view void wait walk warn week with word words work wrap write writer year zip zone".split()
+    "abs add address all any append arg args array ascii attr base basic bin bind bit bool break buffer by byte"
+    " bytes cache call case center change char check child chmod class clean clear client close cmd code color"
+    " command common compare compile complete compress config connect const context copy count create ctl current"
+    " cwd data date day db dead debug decode decompress deep default del delete desc dest dev dict diff dir dirs"
+    " disk doc down dump dumps edit empty encode end ends entry env error escape eval event exc exec exist exists"
+    " exit expand ext extend factory fail fd field file fileno files fill filter find first flags flat float flush"
+    " fmt fold for format free from ftime full func gen get give group handle has hash head headers hex home host"
+    " html http id in index info init input insert int io ip is item items iter join key keys kill last left len"
+    " length lib limit line lines link list listen load loads local lock log loop lower make map mask match max mb"
+    " mem min mk mod mode module month mount move mt name names new next node none not now num number obj off on"
+    " one open options order out over pack param parent parse parser part pass passwd path paths peer pipe pop"
+    " port pos post prefix print priority proc process prop ptime push put query queue quote raise rand random"
+    " range raw re read reader ready real recv ref remove rename repeat replace report repr request reset resource"
+    " response result reverse right rm root round run safe save scan search seek select send seq serve server"
+    " session set shell shift shut size sleep sock socket sort sorted space spawn split stack start starts stat"
+    " state status std stem step stop store str stream string strip sub suffix swap sync sys system tab table tail"
+    " task tell temp term test text thread tick time times title tmp to token tool tools top total trace tree trim"
+    " truncate type types un unpack up update upper url urls user util utils val value values var vars version"
+    " view void wait walk warn week with word words work wrap write writer year zip zone".split()
 )
 
 
@@ -127,7 +140,9 @@ def expand(text: str) -> str:
     return f"{text} {' '.join(sorted(extra))}" if extra else text
 
 
-_PARTS: dict[str, tuple[str, ...]] = {}  # a plain dict: this is the inner loop of a build, and a cache call costs four times as much
+_PARTS: dict[
+    str, tuple[str, ...]
+] = {}  # a plain dict: this is the inner loop of a build, and a cache call costs four times as much
 
 
 @lru_cache(maxsize=65536)
@@ -174,6 +189,8 @@ def stem(word: str) -> str:
     """Return a lower-case word without its commonest English endings; identifiers of several parts stay as they are."""
     if len(word) < 4 or not word.isalpha() or not word.isascii():
         return word
+    if word.endswith("ly") and len(word) >= LONG_ADVERB:
+        word = word[:-2]
     for ending, instead in _SUFFIXES:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             root = word[: -len(ending)] + instead

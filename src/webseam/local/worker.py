@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import gc
 import marshal
+import signal
 import struct
 import sys
 import warnings
+import zlib
 from typing import Any, BinaryIO
 
 _LENGTH = struct.Struct(">I")
 
-# What a child is asked: ("stdlib", root, tops), ("distribution", site, name, info, brief), ("manual", paths, many) or ("folder", paths).
+# What a child is asked: ("stdlib", root, tops), ("distribution", site, name, info, brief), ("manual", paths, many)
+# or ("folder", paths).
 Job = tuple[Any, ...]
-# What it answers: for each part its key, how many files it could not read, and for each row the row and its indexed texts.
-Answer = list[tuple[str, int, list[tuple[tuple[Any, ...], tuple[str, str, str, str]]]]]
+# What it answers: for each part its key, how many files it could not read, its rows each with its indexed texts, and
+# how many of its files use which name of another library.
+Answer = list[tuple[str, int, list[tuple[tuple[Any, ...], tuple[str, str, str, str]]], dict[str, int]]]
 
 
-def send(pipe: BinaryIO, value: object) -> None:
+def send(pipe: BinaryIO, value: Any) -> None:
     data = marshal.dumps(value)
     pipe.write(_LENGTH.pack(len(data)) + data)
     pipe.flush()
@@ -42,32 +46,30 @@ def receive(pipe: BinaryIO) -> Any:
     data = pipe.read(length)
     if len(data) < length:
         raise EOFError
-    return marshal.loads(data)
+    return marshal.loads(data)  # noqa: S302 - from a child this process started, over a pipe only it holds
 
 
 def perform(job: Job) -> Answer:
     """Read what a job names. A file that cannot be read is counted and left out."""
     from webseam.local import reading
-    from webseam.local.rows import Row, searched
+    from webseam.local.rows import searched
 
-    def answered(package: str, key: str, skipped: int, rows: list[Row]) -> Any:
-        return key, skipped, [(tuple(row), searched(package, row)) for row in rows]
+    def answered(package: str, key: str, read: reading.Reading) -> Any:
+        return key, read.skipped, [(tuple(row), searched(package, row)) for row in read.rows], read.uses
 
     kind = job[0]
     if kind == "stdlib":
-        found, skipped = reading.read_standard_library(job[1], job[2])
-        return [answered("python", key, skipped if not place else 0, rows) for place, (key, rows) in enumerate(found)]
+        return [answered("python", key, read) for key, read in reading.read_standard_library(job[1], job[2])]
     if kind == "distribution":
-        rows, skipped = reading.read_distribution(*job[1:])
-        return [answered(job[2], "", skipped, rows)]
+        return [answered(job[2], "", reading.read_distribution(*job[1:]))]
     answers: Answer = []
     for path in job[1]:
         try:
             rows = reading.read_manual_page(path, many=job[2]) if kind == "manual" else reading.read_folder_file(path)
-        except (OSError, EOFError, ValueError, RecursionError):
-            answers.append((path, 1, []))
+        except (OSError, ValueError, RecursionError, zlib.error):
+            answers.append((path, 1, [], {}))
         else:
-            answers.append(answered("", path, 0, rows))
+            answers.append(answered("", path, reading.Reading(rows)))
     return answers
 
 
@@ -75,6 +77,7 @@ def main() -> None:
     """Answer jobs until the parent closes the pipe. A job that fails as a whole is answered with None."""
     warnings.simplefilter("ignore")  # a bad escape in somebody's source is not our user's concern
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends this process
     gc.disable()  # a syntax tree has no cycles, and looking for them takes a third of the parsing time
     sys.stdout = sys.stderr  # nothing but frames may reach the pipe
     while True:
@@ -84,7 +87,7 @@ def main() -> None:
             return
         try:
             answer = perform(job)
-        except Exception:  # any one source may be strange in a way nobody thought of; the others still count
+        except Exception:  # noqa: BLE001 - a source may be strange in ways nobody thought of; others still count
             answer = None
         send(answers, answer)
         del answer

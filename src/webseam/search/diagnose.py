@@ -17,7 +17,7 @@ from webseam.net.redact import Redactor
 from webseam.providers.base import ProviderConfig, Reply
 from webseam.providers.verdicts import failure
 from webseam.resilience.deadline import Deadline
-from webseam.search.ask import unreadable
+from webseam.search.asked import advice, unreadable
 from webseam.search.prepare import prepare
 from webseam.search.route import Candidate
 
@@ -72,7 +72,7 @@ async def diagnose(
             timings=timings or {"total": time.monotonic() - started},
             failed_at=_step(told),
             detail=redact(told.detail),
-            hint=told.hint or provider.hint or None,
+            hint=told.hint or advice(provider, told.outcome),
         )
     outcome = Outcome.OK if parsed.hits else Outcome.EMPTY
     return Diagnosis(provider=provider.id, outcome=outcome, timings=timings, hits=len(parsed.hits))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,9 +21,9 @@ from webseam.net import EgressPolicy
 from webseam.providers.options import FRESH_DAYS, today
 
 # A name that ends in an ordinary top-level domain needs no closer look; addresses and special names get one.
+_AUTHORITY = re.compile(r"https?://([A-Za-z0-9.-]+)(?:[/?#]|$)", re.IGNORECASE)
 _ORDINARY_HOST = re.compile(
-    r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?!(?:local|internal|localhost|onion|arpa|test|invalid|example|alt)(?:[:/?#]|$))"
-    r"[a-z]{2,24}(?::(?:80|443|8000|8080|8443))?(?:[/?#][^\\\x00-\x20]*)?",
+    r"(?:[a-z0-9-]+\.)+(?!(?:local|internal|localhost|localdomain|onion|arpa|test|invalid|example|alt)$)[a-z]{2,24}",
     re.IGNORECASE,
 )
 _OPEN: Final = EgressPolicy(ambient_proxy=None)
@@ -53,8 +54,11 @@ def passing(
     result = Filtered()
     first, last = span(search) if dates else (None, None)
     seen: dict[str, int] = {}
+    by_domain = bool(search.include_domains or search.exclude_domains)
     for hit in hits:
-        reason = None if local else _domain_reason(hit.url, search)
+        reason = None if local or is_public(hit.url) else "unsafe address"
+        if reason is None and by_domain and not local:
+            reason = _domain_reason(hit.url, search)
         if reason is None and (first or last):
             reason = _date_reason(hit, first, last, strict)
         if reason is not None:
@@ -72,8 +76,6 @@ def passing(
 
 
 def _domain_reason(url: str, search: SearchRequest) -> str | None:
-    if not is_public(url):
-        return "unsafe address"
     if any(covers(rule, url) for rule in search.exclude_domains):
         return "excluded domain"
     if search.include_domains and not any(covers(rule, url) for rule in search.include_domains):
@@ -83,7 +85,8 @@ def _domain_reason(url: str, search: SearchRequest) -> str | None:
 
 def is_public(url: str) -> bool:
     """False when the address of a hit is private by its form: no search result may point into the user's network."""
-    if _ORDINARY_HOST.fullmatch(url):
+    authority = _AUTHORITY.match(url)
+    if authority and "\\" not in url and _is_ordinary(authority[1]):
         return True
     try:
         port = urlsplit(url).port
@@ -94,6 +97,11 @@ def is_public(url: str) -> bool:
     # Which ports may be opened is a matter for fetch. Here each is, or "port denied" would hide what is behind it.
     policy = replace(_OPEN, ports=(port,)) if port else _OPEN
     return policy.judge_literally(url).allowed
+
+
+@lru_cache(maxsize=4_096)
+def _is_ordinary(host: str) -> bool:
+    return _ORDINARY_HOST.fullmatch(host) is not None
 
 
 def _date_reason(hit: SearchHit, first: str | None, last: str | None, strict: bool) -> str | None:

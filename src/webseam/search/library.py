@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from webseam.errors import Outcome
+from webseam.errors import Outcome, ProviderError
 from webseam.model import Attempt, SearchHit, SearchRequest
 from webseam.providers.base import Provider
 from webseam.resilience.deadline import NEVER, Deadline
-from webseam.search.ask import Asked
+from webseam.search.asked import Asked
+from webseam.search.filters import has_dates
+from webseam.search.prepare import prepare
 from webseam.text import clean
 
 if TYPE_CHECKING:
     from webseam.local import LocalHit, LocalIndex, Progress, Refresh
 
-    Findings = tuple[list[LocalHit], list[str]]
+    Findings = tuple[list[LocalHit], list[str], bool]
 
 _ANSWER_SECONDS: Final = 0.2  # kept of the deadline for the query itself when the index is being built
+_FINISH: Final = "`webseam index update` finishes it"
 _GRACE: Final = 0.5  # seconds a build may overrun while it commits what it has
 FROM_HERE: Final = "these hits come from the documentation installed on this machine"
 
@@ -54,13 +58,27 @@ class Library:
         return self._index
 
     async def ask(
-        self, provider: Provider, search: SearchRequest, deadline: Deadline, started: float, *, patient: bool = False
+        self,
+        provider: Provider,
+        search: SearchRequest,
+        deadline: Deadline,
+        started: float,
+        *,
+        strict: bool = False,
+        patient: bool = False,
     ) -> Asked:
         """Answer from the index. Raises nothing but cancellation."""
-        reason = _cannot(search)
-        if reason is not None:
-            return _ended(provider, Outcome.UNSUPPORTED, started, reason)
-        async with self._turn:  # one connection, and a second builder would only wait for the first
+        try:
+            notes = _notes(provider, search, strict=strict)
+        except ProviderError as error:
+            return _ended(provider, Outcome.UNSUPPORTED, started, error.detail)
+        try:
+            # One after another: a second builder would only wait for the first. Waiting for a turn counts as time.
+            async with asyncio.timeout(None if patient else deadline.remaining()):
+                await self._turn.acquire()
+        except TimeoutError:
+            return _ended(provider, Outcome.TIMEOUT, started, "the index was busy with another search")
+        try:
             loop = asyncio.get_running_loop()
             worker = loop.run_in_executor(None, self._work, search, NEVER if patient else deadline)
             try:
@@ -71,12 +89,18 @@ class Library:
             if not done:
                 await self._stop(worker)
                 return _ended(provider, Outcome.TIMEOUT, started, "the index was not ready in time")
-        return _asked(provider, search, worker, started)
+        finally:
+            self._turn.release()
+        return _asked(provider, worker, started, notes)
 
     async def update(self) -> Refresh:
         """Bring the index up to date, however long that takes."""
         async with self._turn:
             return await asyncio.to_thread(lambda: self.open().refresh(progress=self._progress))
+
+    def close(self) -> None:
+        if self._index is not None:
+            self._index.close()
 
     async def _stop(self, worker: asyncio.Future[Findings]) -> None:
         if self._index is not None:
@@ -87,23 +111,39 @@ class Library:
     def _work(self, search: SearchRequest, deadline: Deadline) -> Findings:
         index = self.open()
         notes: list[str] = []
+        complete = True
         if not index.fresh():
             refreshed = index.refresh(
                 progress=self._progress, expires_at=None if deadline == NEVER else deadline.at - _ANSWER_SECONDS
             )
             notes += refreshed.warnings
-            if not refreshed.complete:
-                notes.append("the index of this machine is not complete yet; `webseam index update` finishes it")
+            complete = refreshed.complete
         skip = (search.page - 1) * search.count
-        return index.search(search.query, count=skip + search.count)[skip:], notes
+        return index.search(search.query, count=skip + search.count)[skip:], notes, complete
 
 
-def _cannot(search: SearchRequest) -> str | None:
+def _notes(provider: Provider, search: SearchRequest, *, strict: bool) -> list[str]:
+    """Return what differs from the request.
+
+    Raises:
+        ProviderError: unsupported; documentation has no domains and no dates, and is not news.
+    """
     if search.include_domains:
-        return "documentation installed here has no domains to choose by"
+        raise _unable("documentation installed here has no domains to choose by")
     if search.kind in ("news", "paper"):
-        return f"documentation installed here is no {search.kind}"
-    return None
+        raise _unable(f"documentation installed here is no {search.kind}")
+    if search.page * search.count > provider.max_count:
+        raise _unable(f"{provider.label} has no page {search.page} of {search.count} hits")
+    if strict and has_dates(search):
+        raise _unable("documentation installed here carries no dates (strict)")
+    notes = [*prepare(provider, replace(search, page=1), strict=strict).notes]  # it does have pages: they are cut here
+    if has_dates(search):
+        notes.append("documentation installed here carries no dates; they were not applied")
+    return notes
+
+
+def _unable(words: str) -> ProviderError:
+    return ProviderError(words, outcome=Outcome.UNSUPPORTED)
 
 
 def _ended(provider: Provider, outcome: Outcome, started: float, detail: str) -> Asked:
@@ -111,14 +151,17 @@ def _ended(provider: Provider, outcome: Outcome, started: float, detail: str) ->
     return Asked(Attempt(provider=provider.id, outcome=outcome, took=took, detail=detail))
 
 
-def _asked(provider: Provider, search: SearchRequest, worker: asyncio.Future[Findings], started: float) -> Asked:
+def _asked(provider: Provider, worker: asyncio.Future[Findings], started: float, said: list[str]) -> Asked:
     try:
-        found, notes = worker.result()
+        found, notes, complete = worker.result()
     except Exception as error:  # noqa: BLE001 - a damaged disk may raise anything; a search must end in an outcome
         return _ended(
             provider, Outcome.BAD_RESPONSE, started, f"the index could not be read ({type(error).__name__}: {error})"
         )
+    if not found and not complete:  # what was not read yet may hold it: nobody can say that there is nothing
+        return _ended(provider, Outcome.TIMEOUT, started, f"the index was not complete in time; {_FINISH}")
     hits = tuple(_hit(provider, hit) for hit in found)
+    notes = [*said, *notes, *([] if complete else [f"the index of this machine is not complete yet; {_FINISH}"])]
     attempt = Attempt(
         provider=provider.id,
         outcome=Outcome.OK if hits else Outcome.EMPTY,

@@ -13,7 +13,8 @@ from typing import Final
 from webseam.errors import AllProvidersFailed, Outcome, ProviderError, WebSeamError
 from webseam.model import Attempt, SearchHit, SearchRequest, SearchResponse
 from webseam.resilience.deadline import Deadline
-from webseam.search.ask import Asked, Asker, Terms, cancelled
+from webseam.search.ask import Asker, Terms
+from webseam.search.asked import Asked, cancelled
 from webseam.search.filters import count_dropped
 from webseam.search.fuse import fuse
 from webseam.search.route import Candidate, Plan

@@ -55,7 +55,7 @@ class ProgressBar:
         if not self._open:
             self._open, self._began = True, now
             if not self._terminal:
-                say(f"indexing the documentation installed here ({progress.total} sources)")
+                say(f"indexing the documentation installed here ({progress.total} steps)")
         if now - self._drawn < (_REDRAW if self._terminal else _LINE_EVERY):
             return
         self._drawn = now
@@ -74,7 +74,7 @@ class ProgressBar:
     def finish(self) -> None:
         if self._open and self._last is not None:
             clear = "\r\x1b[K" if self._terminal else ""
-            say(f"{clear}indexed {self._last.done} sources in {time.monotonic() - self._began:.1f} s")
+            say(f"{clear}indexed the documentation installed here in {time.monotonic() - self._began:.1f} s")
             self._open = False
 
 

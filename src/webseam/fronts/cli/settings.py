@@ -13,6 +13,7 @@ from webseam import providers
 from webseam.config import CORE, USER_FILE, Setting, SettingsSource, check, config_folder, find_setting
 from webseam.errors import RequestError, SettingsError
 from webseam.fronts.cli.output import table
+from webseam.net.redact import redact_url
 
 
 @click.group()
@@ -55,7 +56,9 @@ def _shown(setting: Setting, value: Any) -> str:
         return "(set, not shown)"
     if isinstance(value, tuple):
         return ", ".join(value)
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else redact_url(str(value))  # a proxy's may hold a password
 
 
 @config.command("set")
