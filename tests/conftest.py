@@ -29,6 +29,12 @@ _KEPT = re.compile(
 _ISOLATED = ("config", "state", "cache")
 
 
+def pytest_collection_finish() -> None:
+    """Keep what collecting made out of the collection that ends each test: that makes it ten times cheaper."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def _worlds(tmp_path_factory: pytest.TempPathFactory) -> itertools.chain[Path]:
     base = tmp_path_factory.mktemp("worlds")

@@ -301,7 +301,9 @@ async def test_there_is_no_colour_and_no_progress_in_a_pipe() -> None:
 
 
 async def test_escape_sequences_of_a_page_do_not_reach_the_terminal() -> None:
-    hostile = row("x", title="a\x1b]8;;https://evil.example\x07b\x1b]8;;\x07\x9b2J", content="c\u202ed\U000e0041e\x1b[31m")
+    hostile = row(
+        "x", title="a\x1b]8;;https://evil.example\x07b\x1b]8;;\x07\x9b2J", content="c\u202ed\U000e0041e\x1b[31m"
+    )
     async with World() as world:
         services = fakes(world, tavily=found(hostile))
         run = await webseam_command("search", "q", env=services.environment("tavily"))

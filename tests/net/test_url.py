@@ -216,7 +216,7 @@ print(hasattr(webseam.net, "nothing"))
         text=True,
         check=True,
     ).stdout
-    assert shown.splitlines() == ["[] ['webseam.net']", "http://example.com/ True True", "False"]
+    assert shown.splitlines() == ["[] ['webseam.net', 'webseam.version']", "http://example.com/ True True", "False"]
 
 
 def test_every_name_of_net_is_there() -> None:

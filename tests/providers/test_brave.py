@@ -33,7 +33,9 @@ SITES = [f"site-{number}.example.org" for number in range(20)]
     [
         pytest.param({}, {}, id="plain"),
         pytest.param({"count": 50}, {"count": "20"}, id="count"),
-        pytest.param({"include_domains": ["example.org"]}, {"q": f"{QUERY} site:example.org", "count": "20"}, id="site"),
+        pytest.param(
+            {"include_domains": ["example.org"]}, {"q": f"{QUERY} site:example.org", "count": "20"}, id="site"
+        ),
         pytest.param(
             {"include_domains": ["example.org", "example.net/docs"], "exclude_domains": ["docs.example.org"]},
             {"q": f"{QUERY} (site:example.org OR site:example.net) -site:docs.example.org", "count": "20"},
@@ -97,7 +99,10 @@ async def test_what_it_does_not_take_is_refused_before_anything_is_sent(options:
             {"region": "AQ"}, ("country", ["ALL"]), "does not know the region AQ; it searched all regions", id="region"
         ),
         pytest.param(
-            {"language": "tlh"}, ("search_lang", None), "does not know the language tlh; that was not applied", id="lang"
+            {"language": "tlh"},
+            ("search_lang", None),
+            "does not know the language tlh; that was not applied",
+            id="lang",
         ),
     ],
 )
@@ -136,11 +141,23 @@ async def test_an_option_outside_the_plan_that_was_not_ours_is_a_matter_of_the_a
     "headers, retry_after",
     [
         pytest.param({}, None, id="none"),
-        pytest.param({"X-RateLimit-Limit": "1, 2000", "X-RateLimit-Remaining": "0, 0", "X-RateLimit-Reset": "1, 9"}, 9.0, id="both"),
-        pytest.param({"X-RateLimit-Limit": "1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "nan"}, None, id="nan"),
-        pytest.param({"X-RateLimit-Limit": "1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "inf"}, None, id="inf"),
-        pytest.param({"X-RateLimit-Limit": "1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "-5"}, None, id="past"),
-        pytest.param({"X-RateLimit-Limit": "1, 2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": ""}, None, id="uneven"),
+        pytest.param(
+            {"X-RateLimit-Limit": "1, 2000", "X-RateLimit-Remaining": "0, 0", "X-RateLimit-Reset": "1, 9"},
+            9.0,
+            id="both",
+        ),
+        pytest.param(
+            {"X-RateLimit-Limit": "1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "nan"}, None, id="nan"
+        ),
+        pytest.param(
+            {"X-RateLimit-Limit": "1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "inf"}, None, id="inf"
+        ),
+        pytest.param(
+            {"X-RateLimit-Limit": "1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "-5"}, None, id="past"
+        ),
+        pytest.param(
+            {"X-RateLimit-Limit": "1, 2", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": ""}, None, id="uneven"
+        ),
         pytest.param({"X-RateLimit-Remaining": "0", "Retry-After": "4"}, 4.0, id="retry-after"),
     ],
 )
@@ -163,7 +180,9 @@ async def test_the_wait_is_the_longest_among_the_buckets_that_are_empty(
         pytest.param({}, Outcome.BAD_RESPONSE, id="another-service"),
         pytest.param([], Outcome.BAD_RESPONSE, id="a-list"),
         pytest.param(
-            {"type": "ErrorResponse", "error": {"status": 429, "code": "RATE_LIMITED"}}, Outcome.RATE_LIMITED, id="error"
+            {"type": "ErrorResponse", "error": {"status": 429, "code": "RATE_LIMITED"}},
+            Outcome.RATE_LIMITED,
+            id="error",
         ),
     ],
 )

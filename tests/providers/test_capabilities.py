@@ -75,7 +75,10 @@ def test_a_provider_declares_options_and_kinds_that_exist(provider: str) -> None
     declared = providers.get(provider)
     assert set(declared.options) <= set(OPTIONS)
     assert set(declared.kinds) <= set(_KINDS)
-    assert UNSUPPORTED not in (*declared.options.values(), *declared.kinds.values())  # left out, so that lists are short
+    assert UNSUPPORTED not in (
+        *declared.options.values(),
+        *declared.kinds.values(),
+    )
 
 
 @pytest.mark.parametrize("provider, option", _declaring(NATIVE))
@@ -134,7 +137,9 @@ async def _search(provider: str, options: Options, rows: list[Row] = _MIXED) -> 
         pytest.param({"include_domains": ["example.org/path"]}, "6", {"other domain": 6}, (), id="include-path"),
         pytest.param({"include_domains": ["org"]}, "0126", {"other domain": 3}, (), id="include-suffix"),
         pytest.param({"exclude_domains": ["example.com"]}, "01256", {"excluded domain": 2}, (), id="exclude"),
-        pytest.param({"exclude_domains": ["example.org/path"]}, "012345", {"excluded domain": 1}, (), id="exclude-path"),
+        pytest.param(
+            {"exclude_domains": ["example.org/path"]}, "012345", {"excluded domain": 1}, (), id="exclude-path"
+        ),
         pytest.param(
             {"include_domains": ["org"], "exclude_domains": ["docs.example.org"]},
             "026",
@@ -148,7 +153,11 @@ async def _search(provider: str, options: Options, rows: list[Row] = _MIXED) -> 
         ),
         pytest.param({"before": _day(10)}, "134", {"outside the dates": 4}, (_UNDATED,), id="before"),
         pytest.param(
-            {"freshness": "day", "strict": True}, "05", {"outside the dates": 4, "no date": 1}, (), id="freshness-strict"
+            {"freshness": "day", "strict": True},
+            "05",
+            {"outside the dates": 4, "no date": 1},
+            (),
+            id="freshness-strict",
         ),
     ],
 )
@@ -191,7 +200,9 @@ async def test_a_page_that_a_service_has_itself_is_shown_from_its_start(provider
 
 
 @pytest.mark.parametrize("provider, _option", _declaring(UNSUPPORTED, among=("page",)))
-async def test_a_further_page_that_cannot_be_had_is_refused_before_anything_is_sent(provider: str, _option: str) -> None:
+async def test_a_further_page_that_cannot_be_had_is_refused_before_anything_is_sent(
+    provider: str, _option: str
+) -> None:
     told, requests = await _search(provider, {"count": 2, "page": 2})
     assert (told.outcome, requests) == (Outcome.UNSUPPORTED, [])
     assert told.attempt.detail == f"{providers.get(provider).label} has no page 2 of 2 hits"

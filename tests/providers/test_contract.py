@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 
 from tests.wire import NETWORKED, Case, captured, case, names
-from tests.wire.fake import KEY, Answer, Fake, play, search, sent
+from tests.wire.fake import FORGETFUL, KEY, Answer, Fake, play, search, sent
 from tests.wire.write import HTML, JSON, WRITERS, Row, results
 from tests.world import World
 from webseam import providers
 from webseam.errors import Outcome
 
-CASES = [pytest.param(case(provider, name), id=f"{provider}-{name}") for provider in NETWORKED for name in names(provider)]
+CASES = [
+    pytest.param(case(provider, name), id=f"{provider}-{name}") for provider in NETWORKED for name in names(provider)
+]
 EACH = pytest.mark.parametrize("provider", NETWORKED)
 
 
@@ -120,7 +122,7 @@ async def test_a_base_url_may_have_a_path_and_a_slash_and_neither_is_doubled(pro
     for base in ("", "/", "/gateway", "/gateway/"):
         async with World() as world:
             fake = Fake(world, results(provider, []))
-            await search(provider, fake.url + base)
+            await search(provider, fake.url + base, variables=FORGETFUL)
             paths.append(fake.requests[0].path)
     plain = paths[0]
     assert paths == [plain, plain, f"/gateway{plain}", f"/gateway{plain}"]
@@ -172,7 +174,9 @@ _FAILURES = [
     pytest.param((200, JSON, b"[" * 100_000), _is("bad_response", 200), {}, id="deep"),
     pytest.param((200, JSON, b'{"results": NaN}'), _is("bad_response", 200), {}, id="nan"),
     pytest.param((200, JSON, b'{"results": {}}'), _is("bad_response", 200), {}, id="object-for-list"),
-    pytest.param((200, JSON, b'{"results": "none", "web": 1, "result": 1}'), _is("bad_response", 200), {}, id="text-for-list"),
+    pytest.param(
+        (200, JSON, b'{"results": "none", "web": 1, "result": 1}'), _is("bad_response", 200), {}, id="text-for-list"
+    ),
     pytest.param(
         (200, JSON, b'{"error": {"code": 429, "message": "Too many requests"}}'),
         _is("rate_limited", 200),

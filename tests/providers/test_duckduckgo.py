@@ -61,7 +61,9 @@ async def test_each_option_becomes_this_field(options: dict[str, Any], fields: d
 
 async def test_it_asks_as_a_browser_does_and_says_who_it_is() -> None:
     request = await sent("duckduckgo", {"language": "de", "region": "de", "freshness": "week"}, NOTHING)
-    headers = {name: value for name, value in request.headers.items() if name not in ("host", "content-length", "referer")}
+    headers = {
+        name: value for name, value in request.headers.items() if name not in ("host", "content-length", "referer")
+    }
     assert headers == {
         "user-agent": "Mozilla/5.0 (X11; Linux x86_64) webseam",
         "accept": "text/html",
@@ -176,7 +178,10 @@ def _result(href: str, title: str = "Title") -> bytes:
         pytest.param("//example.org/a", "https://example.org/a", {}, id="without-scheme"),
         pytest.param("/l/?uddg=https%3A%2F%2Fexample.org%2Fa", "https://example.org/a", {}, id="wrapped-relative"),
         pytest.param(
-            "//duckduckgo.com/l/?uddg=https%3A%2F%2Fexample.org%2F100%2525", "https://example.org/100%25", {}, id="decoded-once"
+            "//duckduckgo.com/l/?uddg=https%3A%2F%2Fexample.org%2F100%2525",
+            "https://example.org/100%25",
+            {},
+            id="decoded-once",
         ),
         pytest.param("//duckduckgo.com/l/?uddg=ftp%3A%2F%2Fexample.org%2F", None, {"not http": 1}, id="wrapped-ftp"),
         pytest.param("//duckduckgo.com/l/?rut=0", None, {"no url": 1}, id="wrapped-nothing"),

@@ -177,7 +177,9 @@ async def test_engines_that_lack_time_ranges_are_asked_again_without_one() -> No
     async with World() as world:
         fake = Fake(
             world,
-            lambda request: NOTHING if "time_range" in request.query else results("searxng", [{"url": "https://example.org/"}]),
+            lambda request: (
+                NOTHING if "time_range" in request.query else results("searxng", [{"url": "https://example.org/"}])
+            ),
         )
         result = await search("searxng", fake.url, {"freshness": "week", "count": 1})
     assert (result.outcome, len(result.hits)) == (Outcome.OK, 1)

@@ -79,7 +79,9 @@ async def test_anonymous_access_is_used_only_when_it_is_switched_on() -> None:
 @pytest.mark.parametrize(
     "options, note",
     [
-        pytest.param({"region": "AQ"}, "Tavily cannot prefer results of the region AQ; that was not applied", id="unknown"),
+        pytest.param(
+            {"region": "AQ"}, "Tavily cannot prefer results of the region AQ; that was not applied", id="unknown"
+        ),
         pytest.param(
             {"region": "DE", "kind": "news"},
             "Tavily cannot prefer news of the region DE; that was not applied",
@@ -87,7 +89,7 @@ async def test_anonymous_access_is_used_only_when_it_is_switched_on() -> None:
         ),
     ],
 )
-async def test_a_region_that_cannot_be_preferred_is_not_sent_and_that_is_said(options: dict[str, Any], note: str) -> None:
+async def test_a_region_it_cannot_prefer_is_not_sent_and_that_is_said(options: dict[str, Any], note: str) -> None:
     async with World() as world:
         fake = Fake(world, results("tavily", [{"url": "https://example.org/"}]))
         result = await search("tavily", fake.url, options)

@@ -74,6 +74,12 @@ async def test_a_connection_that_breaks_again_is_not_tried_a_third_time(how: str
         assert (error.outcome, len(error.attempts), len(seen)) == (outcome, 1, 2)
 
 
+async def test_a_second_try_takes_a_slot_of_its_own_and_without_one_the_first_error_stands() -> None:
+    async with World() as world:
+        error = await Desk(world).fail(engine("a", world.route("GET", "/", BROKEN), interval=60.0))
+        assert (error.outcome, len(world.requests)) == (Outcome.UPSTREAM, 1)
+
+
 @pytest.mark.parametrize("status", [502, 503])
 async def test_a_status_that_passes_is_tried_once_more(status: int) -> None:
     async with World() as world:
@@ -287,6 +293,23 @@ async def test_another_address_is_not_held_back_by_what_the_first_one_did() -> N
         assert names(await desk.search(engine("a", world.route("GET", "/two", found("x"))))) == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        pytest.param(BAD_KEY, "get a key", id="auth"),
+        pytest.param(WITHOUT_CREDITS, "get a key", id="quota"),
+        pytest.param(TOO_MANY, "get a key", id="rate limited"),
+        pytest.param(CAPTCHA, "get a key", id="blocked"),
+        pytest.param((500, {}, "broken"), None, id="a server that is broken"),
+        pytest.param(WRONG_JSON, None, id="an answer that is none"),
+    ],
+)
+async def test_how_to_get_a_key_is_said_only_where_a_key_would_help(answer: Any, hint: str | None) -> None:
+    async with World() as world:
+        error = await Desk(world).fail(engine("a", world.route("GET", "/", answer), hint="get a key"))
+        assert error.hint == hint
+
+
 async def test_what_a_provider_cannot_do_is_not_held_against_it() -> None:
     async with World() as world:
         desk = Desk(world)
@@ -484,6 +507,38 @@ async def test_a_later_page_that_fails_keeps_what_came_before() -> None:
         candidate = engine("a", world.route("GET", "/", successive(first, TOO_MANY)), base=Paging)
         response = await Desk(world).search(candidate, count=10)
         assert (names(response), response.notes) == (["1", "2"], ("A: page 2 failed (rate_limited)",))
+
+
+async def test_a_later_page_that_cannot_be_parsed_keeps_what_came_before() -> None:
+    class Breaking(Paging):
+        def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
+            if reply.request is not None and "next=" in reply.request.url:
+                raise KeyError("results")
+            return super().parse(reply, search, config)
+
+    async with World() as world:
+        candidate = engine("a", world.route("GET", "/", page_after_page), base=Breaking)
+        response = await Desk(world).search(candidate, count=10)
+        assert (names(response), response.notes) == (["0-0", "0-1", "0-2"], ("A: page 2 failed (bad_response)",))
+
+
+async def test_a_later_page_takes_a_slot_of_its_own() -> None:
+    async with World() as world:
+        candidate = engine("a", world.route("GET", "/", page_after_page), base=Paging, interval=60.0)
+        response = await Desk(world).search(candidate, count=10)
+        assert (names(response), response.notes) == (["0-0", "0-1", "0-2"], ("A: page 2 failed (timeout)",))
+        assert len(world.requests) == 1
+
+
+async def test_asking_without_the_dates_takes_a_slot_of_its_own() -> None:
+    async with World() as world:
+        candidate = engine("a", world.route("GET", "/", only_without_dates), interval=60.0)
+        response = await Desk(world).search(candidate, after="2024-01-01")
+        assert (response.outcome, response.notes) == (
+            Outcome.EMPTY,
+            ("A: asking without the dates failed (timeout)",),
+        )
+        assert len(world.requests) == 1
 
 
 # providers that replace a request, and providers that break

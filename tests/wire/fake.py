@@ -17,6 +17,7 @@ from webseam.providers import section_of
 from webseam.web import AsyncWeb
 
 KEY = "EXAMPLE-KEY"
+FORGETFUL = {"WEBSEAM_STATE_ENABLED": "off"}  # no turns and no cool-downs from one search to the next
 Answer = tuple[int, Mapping[str, str], bytes]
 Answers = Answer | Callable[[Recorded], Answer]
 
@@ -66,7 +67,9 @@ class Told:
             "outcome": self.outcome.value,
             "hits": [_filled(as_json(hit)) for hit in self.hits],
             "attempt": attempt,
-            **_filled({"answer": self.answer, "notes": list(self.notes), "dropped": dict(self.dropped), "hint": self.hint}),
+            **_filled(
+                {"answer": self.answer, "notes": list(self.notes), "dropped": dict(self.dropped), "hint": self.hint}
+            ),
         }
 
 
@@ -133,6 +136,7 @@ async def sent(provider: str, options: Mapping[str, Any], answer: Answer, **more
 
 
 __all__ = [
+    "FORGETFUL",
     "KEY",
     "Answer",
     "Fake",

@@ -90,6 +90,10 @@ class Client:
         """How many sockets are open, idle ones included."""
         return len(self._lane.backend.opened) if self._lane else 0
 
+    def prepare(self) -> None:
+        """Load what a request needs, and open nothing. Otherwise the first request does."""
+        self._open_lane()
+
     async def aclose(self) -> None:
         """Close every connection. Requests that are under way fail."""
         if self._lane:

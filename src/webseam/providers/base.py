@@ -64,7 +64,8 @@ class ProviderConfig:
     def url(self, path: str) -> str:
         """Return `base_url` with `path` appended; a path the base already ends with is not doubled."""
         base = self.base_url.rstrip("/")
-        return base if path and base.endswith(path.rstrip("/")) else base + path
+        doubled = path.rstrip("/") and base.endswith(path.rstrip("/"))
+        return base if doubled else base + path
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +339,12 @@ def get(config: ProviderConfig, path: str, query: Mapping[str, object], *headers
 
 
 def shape(reply: Reply, value: object, wanted: str) -> ProviderError:
-    """Return the error for an answer that parsed but is not what this API sends."""
+    """Return the error for an answer that parsed but is not what this API sends: the error it states, when it does."""
+    from webseam.providers.verdicts import error_object
+
+    stated = error_object(reply, value)
+    if stated is not None:
+        return stated
     found = ", ".join(sorted(map(str, value))[:8]) if isinstance(value, dict) else type(value).__name__
     return ProviderError(
         f"the answer has no {wanted} (it holds: {reply.quote(found)})",

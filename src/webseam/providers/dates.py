@@ -9,7 +9,15 @@ from typing import Final
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?", re.ASCII)
 _RELATIVE = re.compile(r"(\d{1,4}) (minute|min|hour|day)s? ago", re.IGNORECASE | re.ASCII)
 _EITHER_ORDER = re.compile(r"(?:0?[1-9]|1[0-2])/(?:0?[1-9]|1[0-2])/\d{4}", re.ASCII)
-_FORMATS: Final = ("%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%b. %d, %Y", "%m/%d/%Y")
+_FORMATS: Final = (
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b. %d, %Y",
+    "%a, %d %b %Y %H:%M:%S GMT",
+    "%m/%d/%Y",
+)
 _FIRST_PRINTED: Final = 1450  # an archive's dates may be old, but 0001-01-01 is a field nobody filled
 _FIRST_YEAR, _LAST_YEAR = 1970, 2100  # outside, a number is an identifier and a date a mistake
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from webseam.domains import host_of
 from webseam.errors import Outcome, ProviderError
 from webseam.model import Kind, SearchRequest
 from webseam.net.message import Request
@@ -20,7 +19,7 @@ from webseam.providers.base import (
     post_json,
     rows,
 )
-from webseam.providers.options import date_range
+from webseam.providers.options import date_range, hosts, whole_hosts
 
 CATEGORY: Final[dict[Kind, str]] = {"news": "news", "paper": "publication", "code": "github"}
 _TYPES = ("auto", "lite", "deep", "deep-lite", "deep-reasoning", "fast", "instant", "neural")
@@ -74,9 +73,9 @@ class Exa(Provider):
             "userLocation": search.region,
         }
         if search.include_domains:  # Exa takes one of the two lists; the other is filtered here
-            body["includeDomains"] = [host_of(rule) for rule in search.include_domains]
-        elif search.exclude_domains:
-            body["excludeDomains"] = [rule for rule in search.exclude_domains if "/" not in rule] or None
+            body["includeDomains"] = hosts(search.include_domains)
+        else:
+            body["excludeDomains"] = whole_hosts(search.exclude_domains)
         return post_json(config, "/search", body, ("x-api-key", config.key))
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
@@ -102,7 +101,7 @@ def _contents(config: ProviderConfig) -> dict[str, Any]:
 def parse_results(document: Any, reply: Reply, provider: str) -> Parsed:
     """Read Exa's result object; its hosted server sends the same one inside its own envelope."""
     hits = Hits(provider)
-    for row in rows(reply, _without_error(reply, document), "results"):
+    for row in rows(reply, document, "results"):
         highlights = [text for text in _list(row.get("highlights")) if isinstance(text, str)]
         text = row.get("text") if isinstance(row.get("text"), str) else None
         hits.add(
@@ -124,16 +123,6 @@ def parse_results(document: Any, reply: Reply, provider: str) -> Parsed:
             if isinstance(remark, dict)
         ],
     )
-
-
-def _without_error(reply: Reply, document: Any) -> Any:
-    """Return `document`, unless it states an error where its results should be; then raise that."""
-    from webseam.providers.verdicts import error_object
-
-    found = isinstance(document, dict) and isinstance(document.get("results"), list)
-    if not found and (stated := error_object(reply, document)):
-        raise stated
-    return document
 
 
 def _list(value: object) -> list[Any]:

@@ -15,7 +15,7 @@ from webseam.net.message import Request
 from webseam.providers.base import EMULATED, Hits, Parsed, Provider, ProviderConfig, Reply, Setting
 from webseam.providers.exa import CATEGORY, parse_results
 from webseam.providers.mcp_wire import answer, call, nested_json, texts, tool_error
-from webseam.providers.options import date_range
+from webseam.providers.options import date_range, hosts, whole_hosts
 from webseam.providers.verdicts import by_words, is_challenge
 
 _TOOL: Final = "web_search_exa"
@@ -115,10 +115,8 @@ def _advanced(search: SearchRequest) -> dict[str, Any]:
     arguments = {
         "query": search.query,
         "numResults": search.count,
-        "includeDomains": [host_of(rule) for rule in search.include_domains] or None,
-        "excludeDomains": None
-        if search.include_domains
-        else [rule for rule in search.exclude_domains if "/" not in rule] or None,
+        "includeDomains": hosts(search.include_domains),
+        "excludeDomains": None if search.include_domains else whole_hosts(search.exclude_domains),
         "startPublishedDate": after,
         "endPublishedDate": before,
         "category": CATEGORY.get(search.kind),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -32,6 +33,20 @@ def bucket(search: SearchRequest) -> Freshness | None:
     age = (today() - date.fromisoformat(search.after)).days
     # Less than, not equal: "the last day" begins 24 hours ago, and all of yesterday began earlier.
     return next((name for name, days in FRESH_DAYS.items() if age < days), None)
+
+
+def hosts(rules: Iterable[str]) -> list[str] | None:
+    """Return the hosts of domain rules for services that take hosts alone, or None when they cannot be told all.
+
+    A bare suffix such as `edu` is no host to them; sending the others only would leave its hosts out.
+    """
+    names = list(dict.fromkeys(host_of(rule) for rule in rules))
+    return names if names and all("." in name for name in names) else None
+
+
+def whole_hosts(rules: Iterable[str]) -> list[str] | None:
+    """Return the rules that cover a whole host, for exclusions: leaving out a host for one of its paths is too much."""
+    return [rule for rule in rules if "/" not in rule and "." in rule] or None
 
 
 def with_sites(search: SearchRequest, *, limit: int = 2_000, exclude: bool = True) -> str:

@@ -109,7 +109,7 @@ class Searxng(Provider):
         return None
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
-        document = _without_error(reply, reply.json())
+        document = reply.json()
         hits = Hits(self.id)
         for row in rows(reply, document, "results"):
             hits.add(
@@ -155,16 +155,6 @@ def _credentials(config: ProviderConfig) -> tuple[tuple[str, str], ...]:
         pair = base64.b64encode(f"{username}:{password}".encode()).decode()
         return (("Authorization", f"Basic {pair}"),)
     return (("Authorization", f"Bearer {config.key}"),) if config.key else ()
-
-
-def _without_error(reply: Reply, document: Any) -> Any:
-    """Return `document`, unless it states an error where its results should be (a front may); then raise that."""
-    from webseam.providers.verdicts import error_object
-
-    found = isinstance(document, dict) and isinstance(document.get("results"), list)
-    if not found and (stated := error_object(reply, document)):
-        raise stated
-    return document
 
 
 def _unresponsive(document: Any) -> list[tuple[str, str]]:

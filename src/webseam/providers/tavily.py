@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from webseam.domains import host_of
 from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
 from webseam.net.message import Request
@@ -21,8 +20,8 @@ from webseam.providers.base import (
     shape,
 )
 from webseam.providers.countries import ENGLISH_NAME
+from webseam.providers.options import hosts, whole_hosts
 
-_MAX_INCLUDE: Final = 300
 _MAX_EXCLUDE: Final = 150
 _CREDIT_DOLLARS: Final = 0.008
 _PLAN_LIMITS: Final = (432, 433)  # Tavily's own statuses: plan limit, pay-as-you-go limit
@@ -76,8 +75,8 @@ class Tavily(Provider):
             "include_answer": values["include_answer"],
             "include_raw_content": False,
             "include_usage": True,
-            "include_domains": [host_of(rule) for rule in search.include_domains[:_MAX_INCLUDE]] or None,
-            "exclude_domains": [rule for rule in search.exclude_domains if "/" not in rule][:_MAX_EXCLUDE] or None,
+            "include_domains": hosts(search.include_domains),
+            "exclude_domains": (whole_hosts(search.exclude_domains) or [])[:_MAX_EXCLUDE] or None,
             "language": search.language,
             "filter_by_language": True if search.language else None,
         }

@@ -125,11 +125,13 @@ class Asker:
         called = False
         try:
             prepared = prepare(provider, search, strict=terms.strict)
+            request = provider.request(prepared.search, config)  # refuses what it cannot ask before anything is sent
+            self._client_for(config).prepare()  # 150 ms of imports in a fresh process, which must not follow its turn
             await self._slot(call)
             if call.deadline.expired:
                 raise TimeoutError
             called = True
-            parsed, relaxed = await self._collect(call, prepared.search, strict=terms.strict)
+            parsed, relaxed = await self._collect(call, prepared.search, request, strict=terms.strict)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the one mapping point; a third-party provider may raise anything
@@ -141,24 +143,27 @@ class Asker:
         name = f"{call.provider.id}:{call.config.key_identity}"
         await self._pace.wait(name, call.provider.interval, deadline=call.deadline)
 
-    async def _collect(self, call: _Call, search: SearchRequest, *, strict: bool) -> tuple[Parsed, bool]:
+    async def _collect(
+        self, call: _Call, search: SearchRequest, request: Request, *, strict: bool
+    ) -> tuple[Parsed, bool]:
         """Return everything the provider sent for this search, and whether the date limit had to be lifted."""
-        parsed = await self._pages(call, search)
+        parsed = await self._pages(call, search, request)
         may_relax = has_dates(search) and not strict and _dates_are_native(call.provider, search)
         if parsed.hits or parsed.dropped or not may_relax or call.deadline.expired:
             return parsed, False
         try:
             await self._slot(call)
-            relaxed = await self._pages(call, without_dates(search))
+            undated = without_dates(search)
+            relaxed = await self._pages(call, undated, call.provider.request(undated, call.config))
         except (WebSeamError, TimeoutError) as error:  # the first answer stands: it was honest, only empty
             note = f"{call.provider.label}: asking without the dates failed ({outcome_of(error)})"
             parsed.notes = [*parsed.notes, note]
             return parsed, False
         return (relaxed, True) if relaxed.hits else (parsed, False)
 
-    async def _pages(self, call: _Call, search: SearchRequest) -> Parsed:
+    async def _pages(self, call: _Call, search: SearchRequest, first: Request) -> Parsed:
         """Return the hits of as many pages as it takes to have `search.count`, where the service pages."""
-        request: Request | None = call.provider.request(search, call.config)
+        request: Request | None = first
         total = Parsed()
         for page in range(MAX_PAGES):
             if request is None:
