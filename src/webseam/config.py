@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,6 +135,9 @@ class SettingsSource:
         warnings: list[str] = []
         user = self._read_file(self.user_file)
         layers = [Layer(str(self.user_file), user)] if user else []
+        if any(self._setting(*place).secret for place in user) and is_open_to_others(self.user_file):
+            path = shlex.quote(str(self.user_file))
+            warnings.append(f"{self.user_file} holds keys and can be read by others: chmod 600 {path}")
         if self.project_file is not None and self.project_file != self.user_file:
             trusted = Settings(self.environment, {}, tuple(layers)).get("trust", "folders") or ()
             project = self._read_file(self.project_file)
@@ -223,6 +228,11 @@ def file_stamp(path: Path | None) -> tuple[int, ...] | None:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode) if status else None
 
 
+def is_open_to_others(path: Path) -> bool:
+    """True when other users of this machine may read a file."""
+    return os.name == "posix" and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
+
+
 def _is_trusted(folder: Path, trusted: Iterable[str]) -> bool:
     """True when `folder` (resolved) is, or is below, a trusted one. Relative entries would follow the user around."""
     named = [Path(entry).expanduser() for entry in trusted]
@@ -282,6 +292,7 @@ __all__ = [
     "environment_name",
     "file_stamp",
     "find_setting",
+    "is_open_to_others",
     "nearest",
     "state_folder",
     "unknown",

@@ -109,6 +109,7 @@ class WebSeamError(Exception):
         detail: what happened and to which host; already redacted and cut.
         hint: what to do next, or None.
         attempts: every provider or reader tried before this was raised.
+        sent_to: ids of the providers that had received the query by then.
     """
 
     outcome: Outcome = Outcome.BAD_RESPONSE
@@ -120,11 +121,13 @@ class WebSeamError(Exception):
         outcome: Outcome | None = None,
         hint: str | None = None,
         attempts: Sequence[Attempt] = (),
+        sent_to: Sequence[str] = (),
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.hint = hint
         self.attempts: tuple[Attempt, ...] = tuple(attempts)
+        self.sent_to: tuple[str, ...] = tuple(sent_to)
         if outcome is not None:
             self.outcome = outcome
 
@@ -196,8 +199,9 @@ class ProviderError(WebSeamError):
         retry_after: float | None = None,
         hint: str | None = None,
         attempts: Sequence[Attempt] = (),
+        sent_to: Sequence[str] = (),
     ) -> None:
-        super().__init__(detail, outcome=outcome, hint=hint, attempts=attempts)
+        super().__init__(detail, outcome=outcome, hint=hint, attempts=attempts, sent_to=sent_to)
         self.provider = provider
         self.http_status = http_status
         self.retry_after = retry_after

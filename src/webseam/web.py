@@ -241,7 +241,8 @@ class AsyncWeb:
 
         async def carry_out_and_keep() -> SearchResponse:
             response = await carry_out()
-            self._recall.keep(key, words, response, ttl=ttl, window=window)
+            if not _is_from_here(chosen, response):
+                self._recall.keep(key, words, response, ttl=ttl, window=window)
             return response
 
         try:
@@ -294,7 +295,7 @@ class AsyncWeb:
 class Web:
     """The web for programs without an event loop; also inside one, e.g. a notebook.
 
-    The same arguments and methods as `AsyncWeb`, without `await`. One background thread runs the loop.
+    The same arguments as `AsyncWeb`; `search` without `await`, and `close`. One background thread runs the loop.
     """
 
     def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
@@ -349,6 +350,12 @@ async def _wind_up() -> None:
     loop = asyncio.get_running_loop()
     await loop.shutdown_asyncgens()
     await loop.shutdown_default_executor()
+
+
+def _is_from_here(chosen: Plan, response: SearchResponse) -> bool:
+    """True when the index of this machine answered: asking it again costs nothing, and the network may be back."""
+    here = {one.id for one in chosen.candidates if one.provider.local}
+    return any(not here.isdisjoint(hit.providers) for hit in response.hits)
 
 
 async def _make(settings: Mapping[str, Any] | None, options: Mapping[str, Any]) -> AsyncWeb:

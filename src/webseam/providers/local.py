@@ -13,6 +13,7 @@ class Local(Provider):
     label = "Documentation installed here"
     rank = 900
     key = "none"
+    options = {"page": NATIVE}
     kinds = {"code": NATIVE}
     max_count = 100
     price = 0.0

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 MAX_PAGES: Final = 5  # calls for one search of one provider
 RETRY_AFTER_BOUND: Final = 0.5  # seconds before the one retry
 _RETRIED_STATUS: Final = (502, 503)
-_RETRIED_KIND: Final = ("reset", "empty", "refused")  # the connection broke before an answer began
+_RETRIED_KIND: Final = ("reset", "empty")  # the connection broke before an answer began; a closed port stays closed
+_FAIR_TIME: Final = 2.0  # seconds; a provider that was given less and did not answer is not to blame
 # A pinned call goes out despite these: the user may just have paid or pasted a new key, and asking harms nobody.
 _PINNED_TRIES: Final = (Outcome.AUTH, Outcome.QUOTA)
 
@@ -98,7 +99,8 @@ class Asker:
                 self._health.release(provider.id, identity)
             raise
         attempt = asked.attempt
-        if asked.called and not (standing.unknown and attempt.outcome.answered):
+        hurried = attempt.outcome is Outcome.TIMEOUT and attempt.took < min(_FAIR_TIME, config.timeout)
+        if asked.called and not hurried and not (standing.unknown and attempt.outcome.answered):
             self._health.record(
                 provider.id,
                 identity,

@@ -145,7 +145,7 @@ def _respond(plan: Plan, search: SearchRequest, asked: list[Asked], started: flo
         answer=next((one.answer for one in winners if one.answer), None),
         notes=tuple(dict.fromkeys(notes)),
         dropped=count_dropped(*(one.dropped for one in (winners or asked))),
-        sent_to=tuple(dict.fromkeys(one.attempt.provider for one in asked if one.sent)),
+        sent_to=_recipients(asked),
         took=round(time.monotonic() - started, 4),
     )
 
@@ -154,6 +154,11 @@ def _hits(plan: Plan, winners: list[Asked], search: SearchRequest) -> tuple[Sear
     if plan.kind != "fuse":
         return winners[0].hits if winners else ()
     return tuple(fuse(one.hits for one in winners)[: search.count])
+
+
+def _recipients(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """Return who received the query, each once."""
+    return tuple(dict.fromkeys(one.attempt.provider for one in asked if one.sent))
 
 
 def _in_order(plan: Plan, asked: list[Asked]) -> tuple[Attempt, ...]:
@@ -201,6 +206,7 @@ def _error(plan: Plan, asked: list[Asked], attempts: tuple[Attempt, ...], outcom
             retry_after=attempt.retry_after,
             hint=asked[0].hint,
             attempts=attempts,
+            sent_to=_recipients(asked),
         )
     told = "; ".join(f"{one.provider}: {one.outcome}" + (f" ({one.detail})" if one.detail else "") for one in attempts)
     return AllProvidersFailed(
@@ -208,4 +214,5 @@ def _error(plan: Plan, asked: list[Asked], attempts: tuple[Attempt, ...], outcom
         outcome=outcome,
         hint="; ".join(list(dict.fromkeys(hints))[:_MOST_HINTED]) or None,
         attempts=attempts,
+        sent_to=_recipients(asked),
     )

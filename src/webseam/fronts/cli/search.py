@@ -54,7 +54,12 @@ def search(query: tuple[str, ...], form: str | None, hedge: float | None, **opti
         response = session(lambda web: web.search(words, **options), flags=flags)
     except WebSeamError as error:
         response = SearchResponse(
-            query=words, outcome=error.outcome, attempts=error.attempts, detail=error.detail, hint=error.hint
+            query=words,
+            outcome=error.outcome,
+            attempts=error.attempts,
+            sent_to=error.sent_to,
+            detail=error.detail,
+            hint=error.hint,
         )
     _show(response, form)
     return response.outcome.exit_code

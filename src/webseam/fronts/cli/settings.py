@@ -12,6 +12,7 @@ import click
 from webseam import providers
 from webseam.config import CORE, USER_FILE, Setting, SettingsSource, check, config_folder, find_setting
 from webseam.errors import RequestError, SettingsError
+from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import table
 from webseam.net.redact import redact_url
 
@@ -118,6 +119,9 @@ def write_setting(name: str, raw: str) -> Path:
         beside.chmod(real.stat().st_mode & 0o777)
     beside.write_text(tomlkit.dumps(document), "utf-8")
     beside.replace(real)
+    winner, origin = _source().current().read(section, setting)
+    if winner != value:
+        say(f"webseam: {origin} sets {name} too, and wins over the file")
     return path
 
 
