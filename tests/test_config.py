@@ -268,6 +268,52 @@ def test_a_folder_in_place_of_a_file_is_named(files: Files) -> None:
         files.settings()
 
 
+@pytest.mark.parametrize(
+    ("mode", "text", "warned"),
+    [
+        pytest.param(0o644, "[some_engine]\napi_key = 'sk-12345'\n", True, id="a key that others can read"),
+        pytest.param(0o600, "[some_engine]\napi_key = 'sk-12345'\n", False, id="a key for its owner alone"),
+        pytest.param(0o644, "[search]\ncount = 3\n", False, id="nothing secret"),
+    ],
+)
+def test_a_settings_file_with_a_key_that_others_can_read_is_a_warning(
+    files: Files, mode: int, text: str, warned: bool
+) -> None:
+    files.user_file.write_text(text)
+    files.user_file.chmod(mode)
+    path = files.user_file
+    expected = (f"{path} holds keys and can be read by others: chmod 600 {path}",) if warned else ()
+    assert files.settings().warnings == expected
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "kept"),
+    [
+        pytest.param("", "local_only = true", (True, None, None), id="may keep queries here"),
+        pytest.param("local_only = true", "local_only = false", (True, None, None), id="may not let them out"),
+        pytest.param("deny = ['a']", "deny = ['b']", (False, None, ("a", "b")), id="may deny more"),
+        pytest.param("allow = ['a', 'b']", "allow = ['b', 'c']", (False, ("b",), None), id="may allow fewer"),
+        pytest.param("allow = ['a']", "allow = ['c']", (False, ("a",), None), id="may not allow others"),
+    ],
+)
+def test_an_untrusted_project_may_only_tighten_who_receives_queries(
+    files: Files, user: str, project: str, kept: tuple[object, ...]
+) -> None:
+    files.user_file.write_text(f"[search]\n{user}\n")
+    files.project_file.write_text(f"[search]\n{project}\n")
+    settings = files.settings()
+    assert tuple(settings.get("search", key) for key in ("local_only", "allow", "deny")) == kept
+
+
+def test_an_untrusted_project_may_switch_a_provider_off_but_not_on(files: Files) -> None:
+    enabled = next(setting for setting in SECTIONS["some_engine"] if setting.name == "enabled")
+    files.project_file.write_text("[some_engine]\nenabled = false\n")
+    assert files.settings().read("some_engine", enabled)[0] is False
+    files.user_file.write_text("[some_engine]\nenabled = false\n")
+    files.project_file.write_text("[some_engine]\nenabled = true\n")
+    assert files.settings().read("some_engine", enabled)[0] is False
+
+
 def test_a_byte_order_mark_is_no_part_of_a_settings_file(files: Files) -> None:
     files.user_file.write_bytes(b"\xef\xbb\xbf[search]\ncount = 3\n")
     assert files.settings().get("search", "count") == 3

@@ -14,13 +14,18 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def test_the_table_of_providers_is_what_the_registry_makes() -> None:
     checked = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "provider_table.py"), "--check"], capture_output=True, text=True, check=False
+        [sys.executable, str(ROOT / "scripts" / "provider_table.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert (checked.stdout.strip(), checked.stderr) == ("the table of providers is current", "")
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/providers.md", "docs/settings.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/providers.md", "docs/settings.md"]
+)
 def test_every_relative_link_of_a_page_leads_to_a_file(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
     links = [link for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in link]

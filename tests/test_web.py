@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import webseam
+from tests.search.test_library import Shelf
 from tests.search.world import (
     CAPTCHA,
     KEY,
@@ -277,6 +278,21 @@ async def test_a_failure_is_not_remembered() -> None:
             assert names(await own.search("words")) == ["x"]
 
 
+async def test_an_answer_of_this_machine_is_not_remembered_since_the_network_may_be_back(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text("# Frobnicating\n\nHow to frobnicate a widget of one's own.\n")
+    async with World() as world:
+        services = fakes(world, tavily=successive((401, {}, {"error": "invalid api key"}), found("x")))
+        more = {"WEBSEAM_LOCAL_ENABLED": "true"}
+        async with web(services, "tavily", more=more, settings={"search.provider": "tavily,local"}) as own:
+            own._asker._library = Shelf(tmp_path)
+            fallen_back = await own.search("frobnicate widget")
+            own.health.forget("tavily")
+            again = await own.search("frobnicate widget")
+    assert (fallen_back.hits[0].providers, fallen_back.sent_to) == (("local",), ("tavily",))
+    assert (names(again), again.cached) == (["x"], False)
+
+
 async def test_an_entry_that_cannot_be_read_is_passed_over() -> None:
     async with World() as world:
         services = fakes(world)
@@ -406,6 +422,25 @@ async def test_the_deadline_of_the_caller_is_the_deadline_of_everything() -> Non
                 await own.search("words", timeout=0.4)
         assert raised.value.outcome is Outcome.TIMEOUT
         assert outcomes(raised.value)[:2] == [("exa", "timeout"), ("tavily", "timeout")]
+
+
+async def test_a_failed_search_says_who_received_the_query() -> None:
+    async with World() as world:
+        services = fakes(world, exa=TOO_MANY, tavily=(500, {}, "broken"))
+        async with web(services, "exa", "tavily") as own:
+            with pytest.raises(AllProvidersFailed) as raised:
+                await own.search("words", provider="exa,brave,tavily")
+    assert raised.value.sent_to == ("exa", "tavily")
+
+
+async def test_a_provider_that_was_given_almost_no_time_is_not_to_blame() -> None:
+    async with World() as world:
+        services = fakes(world, tavily=Gate(found("x")))
+        async with web(services, "tavily") as own:
+            for number in range(4):
+                with pytest.raises(ProviderError, match="timeout"):
+                    await own.search(f"words {number}", provider="tavily", timeout=0.2)
+            assert own.health.look("tavily", fingerprint(KEY)).usable
 
 
 # settings that change while it runs

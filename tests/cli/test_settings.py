@@ -181,6 +181,14 @@ async def test_use_writes_the_choice_and_searches_follow_it() -> None:
         assert services.asked == ["brave"]
 
 
+async def test_a_choice_that_the_environment_overrides_is_pointed_out() -> None:
+    used = await webseam_command("use", "brave", env={"WEB_SEARCH_PROVIDER": "tavily"})
+    assert (used.code, used.err) == (
+        0,
+        "webseam: WEB_SEARCH_PROVIDER sets search.provider too, and wins over the file\n",
+    )
+
+
 async def test_use_of_a_provider_without_a_key_is_a_choice_to_come() -> None:
     assert (await webseam_command("use", "tavily")).code == 0
     run = await webseam_command("search", "q", "--json")
