@@ -15,6 +15,7 @@ KNOWN_FILES = 2  # files that use a name from which it is in the list
 CLASS_FILES = 25  # files that use a class from which its methods are, too
 LIBRARY_WEIGHT = 0.94  # of an entry of the standard library from which it is: not its methods, errors and inner modules
 LIBRARY_SHARE = 0.1  # how well known those are at least
+COUNTED = 64  # entries from which a word is counted here; rarer ones are counted by each search, which is as quick
 FAMOUS_FILES = 500  # files from which a name cannot be better known
 
 
@@ -39,6 +40,8 @@ def settle(db: sqlite3.Connection) -> None:
         shares.setdefault(entry, LIBRARY_SHARE)
     db.execute("DELETE FROM fame")
     db.executemany("INSERT INTO fame VALUES (?, ?)", sorted(shares.items()))
+    db.execute("DELETE FROM counts")
+    db.execute("INSERT INTO counts SELECT term, doc FROM vocabulary WHERE doc >= ?", (COUNTED,))
     db.execute("INSERT INTO known (known) VALUES ('delete-all')")
     db.execute(
         "INSERT INTO known (rowid, name, path, head) SELECT id, name, path, head FROM stems"

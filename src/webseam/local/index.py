@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from webseam.errors import Cancelled, RequestError, WebSeamError
 from webseam.local import schema
+from webseam.local.connections import Connections
 from webseam.local.query import rank
 from webseam.local.render import LocalHit, hit_of
 from webseam.local.sources import Source, discover
@@ -70,7 +71,7 @@ class _Running:
 
 
 class LocalIndex:
-    """The index at `path`. Safe to use from several threads; every call opens what it needs and leaves nothing open."""
+    """The index at `path`. Safe to use from several threads; `close` lets go of the file."""
 
     def __init__(self, path: Path, *, folders: Sequence[Path] = (), environments: Sequence[Path] | None = None) -> None:
         self.path = Path(path)
@@ -78,6 +79,7 @@ class LocalIndex:
         self._environments = None if environments is None else tuple(Path(place) for place in environments)
         self._lock = threading.Lock()
         self._running: set[_Running] = set()
+        self._connections = Connections(self.path)
         self._memory: sqlite3.Connection | None = None  # only where the disk cannot be written
         self._memory_lock = threading.Lock()
 
@@ -113,7 +115,7 @@ class LocalIndex:
         hint = None
         if schema.is_damage(error) and self._memory is None:
             with contextlib.suppress(OSError):
-                schema.remove(self.path)
+                self._remove()
                 hint = "it is made again at the next search"
         return WebSeamError(f"the local index could not be read: {error}", hint=hint)
 
@@ -137,7 +139,8 @@ class LocalIndex:
                     running.connection.interrupt()
 
     def close(self) -> None:
-        """Let go of an index that had to be kept in memory; one on disk is never held open."""
+        """Let go of the file, and of an index that had to be kept in memory. A later call opens what it needs."""
+        self._connections.close()
         with self._memory_lock:
             if self._memory is not None:
                 self._memory.close()
@@ -188,7 +191,7 @@ class LocalIndex:
         if not schema.is_damage(problem) or self._memory is not None:
             return Refresh(complete=False)
         try:
-            schema.remove(self.path)
+            self._remove()
         except OSError:
             return Refresh(complete=False)
         return None
@@ -295,8 +298,7 @@ class LocalIndex:
             with self._memory_lock:
                 yield self._attach(running, self._memory)
             return
-        connection = schema.connect(self.path, write=False)
-        with contextlib.closing(connection):
+        with self._connections.reading() as connection:
             try:
                 yield self._attach(running, connection)
             finally:
@@ -329,7 +331,7 @@ class LocalIndex:
             problem = error
         if problem.replaceable:
             try:
-                schema.remove(self.path)
+                self._remove()
                 connection = schema.connect(self.path, write=True)
             except (OSError, schema.Unusable) as error:
                 warnings.append(f"{problem}, and it cannot be replaced ({error}); this process keeps its own in memory")
@@ -338,6 +340,10 @@ class LocalIndex:
             return connection
         warnings.append(f"the index {self.path} cannot be written ({problem}); this process keeps its own in memory")
         return None
+
+    def _remove(self) -> None:
+        self._connections.close()  # some systems do not remove a file that is open
+        schema.remove(self.path)
 
     def _attach(self, running: _Running, connection: sqlite3.Connection) -> sqlite3.Connection:
         with self._lock:

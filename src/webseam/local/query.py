@@ -7,14 +7,13 @@ order: it counts words, and does not know that `parse_qs` is the answer when its
 
 from __future__ import annotations
 
-import math
-import re
 import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from webseam.local.rows import CODE, unpack
-from webseam.local.tokens import SYNONYMS, WEAK, ask, identifier, parts, pieces, stem
+from webseam.local.terms import Term, any_of, at_least, terms_of
+from webseam.local.tokens import WEAK, ask, identifier
 
 TITLED = 60  # entries that bm25 may propose at each step; the order among them is ours
 WORDED = 40  # entries that may come from the texts, where nothing says which is better
@@ -24,16 +23,11 @@ JUDGED = 50  # candidates that are judged by more than their titles
 CLOSE = 25  # candidates whose whole text is looked at
 LOOKED_AT = 1_500  # characters of such a text
 NAMED = 200  # definitions looked at for one name
-ACTION = 1.3  # weight of the first word: "parse …", "copy …", what is to be done, which names a function
 CONCISE = 5  # words, parts and meanings counted, up to which a name says exactly what it says
-COMMON = 100  # entries added to those a word is in: rare words of a question must not drown the telling ones
 MAX_WORDS = 12  # of a question; more is a pasted text, whose first words say what it is about
-SHORT_ROOT = 3  # letters that may stand inside unrelated words
-COUNT_LIMIT = 2_000  # rows counted to judge how common a word is; beyond, it is simply common
 
 # What a word of the question counts where it stands, at most once.
-_IN_NAME, _IN_HEAD, _IN_PATH, _IN_BODY = 1.0, 0.75, 0.7, 0.4
-_ACTION_IN_PATH = 0.5  # `urllib.parse` says that of its functions some parse, not that this one does
+_IN_NAME, _IN_HEAD, _IN_BODY = 1.0, 0.75, 0.4
 
 
 @dataclass(slots=True)
@@ -58,25 +52,6 @@ class Found:
     doc: str = ""
 
 
-@dataclass(slots=True)
-class Term:
-    """One word of the question: what may stand for it, the stems of those, and how much it tells."""
-
-    word: str
-    forms: tuple[str, ...]
-    roots: frozenset[str]
-    weight: float = 1.0
-    seen: int = 0
-    in_path: float = _IN_PATH
-
-    def stands_in(self, text: str) -> bool:
-        """True when running text in lower case has it. Short stems must begin a word, long ones may stand anywhere."""
-        return any(
-            root in text if len(root) > SHORT_ROOT else re.search(rf"(?<![^\W_]){re.escape(root)}", text) is not None
-            for root in self.roots
-        )
-
-
 _SELECT = (
     "SELECT e.id, e.kind, e.name, e.split, e.place, e.signature, e.summary, e.weight, f.path, e.line, s.name,"
     " s.version, s.tier, coalesce(k.share, 0.0)"
@@ -93,11 +68,7 @@ def rank(
     Raises:
         sqlite3.Error: the file failed, or the query was interrupted.
     """
-    total = int(db.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0]) or 1
-    terms = [_term(db, word, total) for word in ask(query)[:MAX_WORDS]]
-    if len(terms) > 1:
-        terms[0].weight *= ACTION
-        terms[0].in_path = _ACTION_IN_PATH
+    terms = terms_of(db, ask(query)[:MAX_WORDS])
     found = _named(db, query, package)
     named = {entry.id for entry in found}
     numbers = _candidates(db, terms, package, named=bool(found) and identifier(query) is not None)
@@ -170,28 +141,6 @@ def _fetch(db: sqlite3.Connection, ids: list[int], package: str | None) -> list[
     return found
 
 
-def _term(db: sqlite3.Connection, word: str, total: int) -> Term:
-    forms = tuple(SYNONYMS.get(word, (word,)))
-    term = Term(word, forms, frozenset(map(stem, forms)))
-    (term.seen,) = db.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM titles WHERE titles MATCH ? LIMIT ?)",
-        (_any_of(term, "titles"), COUNT_LIMIT),
-    ).fetchone()
-    term.weight = math.log(1 + total / (term.seen + COMMON)) * (0.3 if word in WEAK else 1.0)
-    return term
-
-
-def _any_of(term: Term, table: str) -> str:
-    """Return an expression for one word; `parse_qs` is also found where only its parts stand."""
-    shapes = []
-    for form in term.forms:
-        split = parts(form) or pieces(form)
-        for shape in ((form,), split) if split else ((form,),):
-            words = [f'"{word if table == "texts" else stem(word)}"' for word in shape]
-            shapes.append(words[0] if len(words) == 1 else f"({' AND '.join(words)})")
-    return "(" + " OR ".join(shapes) + ")"
-
-
 def _candidates(db: sqlite3.Connection, terms: list[Term], package: str | None, *, named: bool) -> list[int]:
     """Entries with all words first; then all but one, two … in titles; in texts only when that gives next to nothing.
 
@@ -229,33 +178,22 @@ def _titled(db: sqlite3.Connection, terms: list[Term], package: str | None, *, n
 def _matching(
     db: sqlite3.Connection, table: str, terms: list[Term], wanted: int, package: str | None
 ) -> dict[int, None]:
+    """Entries with so many of the words, at most `TITLED` or `WORDED`: from titles the best by bm25, else any."""
     sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of three tables named in this module
-    values: list[object] = [_at_least([_any_of(term, table) for term in terms], wanted)]
+    values: list[object] = [at_least([any_of(term, table) for term in terms], wanted)]
     if package is not None:
         sql += (
             " AND rowid IN (SELECT e.id FROM entries e JOIN parts p ON p.id = e.part JOIN sources s ON s.id = p.source"
         )
         sql += " WHERE lower(s.name) = ?)"
         values.append(package.lower().replace("_", "-"))
-    if table != "texts":
-        sql += f" ORDER BY bm25({table}, 4.0, 2.0, 1.0)"
-    return dict.fromkeys(
-        row[0] for row in db.execute(f"{sql} LIMIT ?", (*values, WORDED if table == "texts" else TITLED))
-    )
-
-
-def _at_least(terms: list[str], wanted: int) -> str:
-    """Return an expression for at least `wanted` of the terms, by halving: shorter than listing every choice."""
-    if wanted == len(terms):
-        return "(" + " AND ".join(terms) + ")"
-    if wanted == 1:
-        return "(" + " OR ".join(terms) + ")"
-    left, right = terms[: len(terms) // 2], terms[len(terms) // 2 :]
-    choices = []
-    for of_left in range(max(0, wanted - len(right)), min(wanted, len(left)) + 1):
-        both = [_at_least(half, of) for half, of in ((left, of_left), (right, wanted - of_left)) if of]
-        choices.append(both[0] if len(both) == 1 else f"({both[0]} AND {both[1]})")
-    return choices[0] if len(choices) == 1 else "(" + " OR ".join(choices) + ")"
+    if table == "texts":
+        return dict.fromkeys(row[0] for row in db.execute(f"{sql} LIMIT ?", (*values, WORDED)))
+    # What bm25 needs to know of each word costs more than finding the entries; few of them need no order.
+    found = db.execute(f"{sql} LIMIT ?", (*values, TITLED + 1)).fetchall()
+    if len(found) > TITLED:
+        found = db.execute(f"{sql} ORDER BY bm25({table}, 4.0, 2.0, 1.0) LIMIT ?", (*values, TITLED)).fetchall()
+    return dict.fromkeys(row[0] for row in found)
 
 
 def _judged(db: sqlite3.Connection, numbers: list[int], terms: list[Term]) -> list[Found]:
@@ -279,29 +217,33 @@ def _judged(db: sqlite3.Connection, numbers: list[int], terms: list[Term]) -> li
     return entries
 
 
-def _gain(terms: list[Term], name: list[str], path: list[str], head: list[str]) -> tuple[float, float, list[Term]]:
+def _gain(terms: list[Term], name: str, path: str, head: str) -> tuple[float, float, list[Term]]:
     """Return what the titles gain, which share of the name was asked for, and the words that are in none of them."""
     gained, used = 0.0, 0
     absent: list[Term] = []
-    in_name = _IN_HEAD + (_IN_NAME - _IN_HEAD) * min(1.0, CONCISE / max(1, len(name)))
+    size = name.count(" ") - 1 or 1
+    in_name = _IN_HEAD + (_IN_NAME - _IN_HEAD) * min(1.0, CONCISE / size)
     for term in terms:
-        if not term.roots.isdisjoint(name):
-            gained += term.weight * in_name
-            used += 1
-        elif not term.roots.isdisjoint(head):
-            gained += term.weight * _IN_HEAD
-        elif not term.roots.isdisjoint(path):
-            gained += term.weight * term.in_path
+        for spaced in term.spaced:  # most words have one, and four of five titles do not have it
+            if spaced in name:
+                gained += term.weight * in_name
+                used += 1
+                break
         else:
-            absent.append(term)
-    return gained, used / max(1, len(name)), absent
+            if any(spaced in head for spaced in term.spaced):
+                gained += term.weight * _IN_HEAD
+            elif any(spaced in path for spaced in term.spaced):
+                gained += term.weight * term.in_path
+            else:
+                absent.append(term)
+    return gained, used / size, absent
 
 
-def _titles(db: sqlite3.Connection, ids: list[int]) -> dict[int, tuple[list[str], list[str], list[str]]]:
-    """The stems of the names, places and first sentences of some entries."""
+def _titles(db: sqlite3.Connection, ids: list[int]) -> dict[int, tuple[str, str, str]]:
+    """The stems of the names, places and first sentences of some entries, each with a space on both sides."""
     sql = f"SELECT id, name, path, head FROM stems WHERE id IN ({_marks(ids)})"  # noqa: S608 - question marks are all that is put in
     rows = db.execute(sql, ids)
-    return {number: (name.split(), path.split(), head.split()) for number, name, path, head in rows}
+    return {number: (f" {name} ", f" {path} ", f" {head} ") for number, name, path, head in rows}
 
 
 def _load_texts(db: sqlite3.Connection, entries: list[Found]) -> None:

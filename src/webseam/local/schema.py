@@ -12,7 +12,7 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-VERSION = 1  # of the tables and of `rows.searched`; another one means that the file is made again
+VERSION = 2  # of the tables and of `rows.searched`; another one means that the file is made again
 MAPPED = 256 << 20  # bytes of the file read through memory; a search touches a few hundred pages of it
 BUSY = 10.0  # seconds another process may hold the write lock: one commit takes well under one
 
@@ -44,6 +44,8 @@ CREATE TABLE stems (id INTEGER PRIMARY KEY, name TEXT NOT NULL, path TEXT NOT NU
 CREATE VIRTUAL TABLE titles USING fts5(
     name, path, head, content='stems', content_rowid='id', tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
 );
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab('titles', 'row');
+CREATE TABLE counts (stem TEXT PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE known USING fts5(
     name, path, head, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
 );
