@@ -98,7 +98,7 @@ async def measure(base: str, calls: int, rounds: int) -> None:
         found = await clients(base, stack)
         latency: dict[str, list[float]] = {name: [] for name in found}
         throughput: dict[str, list[float]] = {name: [] for name in found}
-        for name, call in found.items():
+        for call in found.values():
             await one_by_one(call, queries(20))
         for _ in range(rounds):
             for name, call in found.items():

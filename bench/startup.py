@@ -1,7 +1,7 @@
 """How long webseam takes from nothing to an answer, beside the bare interpreter, a ten-line script and ddgs.
 
-Whole processes, run in turn so that drift hits all of them; `webseam search` and the httpx2 script ask the same loopback
-provider. Quote the ratios and the differences of the medians.
+Whole processes, run in turn so that drift hits all of them; `webseam search` and the httpx2 script ask the same
+loopback provider. Quote the ratios and the differences of the medians.
 Usage: python bench/startup.py [--runs N]
 """
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from webseam import providers
+from webseam.providers.base import Provider
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "<!-- providers: made by scripts/provider_table.py -->", "<!-- end of providers -->"
 SIGNS = {"native": "yes", "emulated": "here", "unsupported": "-"}
@@ -24,8 +27,6 @@ COLUMNS = {
 
 def table() -> str:
     """Return the table as Markdown."""
-    from webseam import providers
-
     head = ["`-p`", "provider", "needs", *COLUMNS.values(), "kinds", "most hits", "US$ a search"]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for one in providers.every():
@@ -37,11 +38,8 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def needs(provider: object) -> str:
+def needs(provider: Provider) -> str:
     """Return what a provider needs before it can be used."""
-    from webseam.providers.base import Provider
-
-    assert isinstance(provider, Provider)
     if provider.key == "required":
         return f"`{provider.key_env[0]}`"
     return "nothing" if provider.base_url or provider.local else f"`{provider.base_env[0]}`"

@@ -153,7 +153,7 @@ class Hits:
     """Collects the hits of one answer: cleans every field, drops what cannot be one, and counts what it dropped."""
 
     def __init__(self, provider: str) -> None:
-        self.provider = provider
+        self._providers = (provider,)
         self.found: list[SearchHit] = []
         self.dropped: dict[str, int] = {}
 
@@ -177,17 +177,16 @@ class Hits:
         address = tidy(url)
         if address is None:
             return self.drop("not http")
-        short = _words(snippet)
         self.found.append(
-            SearchHit(
+            SearchHit(  # what is absent is not looked at: most fields of most services are
                 url=address,
-                title=_title(title),
-                snippet=clip(short, SNIPPET_LIMIT) if short else None,
-                published=published_day(published),
-                author=_title(author),
-                site=_title(site),
-                score=_number(score),
-                providers=(self.provider,),
+                title=_title(title) if title else None,
+                snippet=_snippet(snippet) if snippet else None,
+                published=published_day(published) if published else None,
+                author=_title(author) if author else None,
+                site=_title(site) if site else None,
+                score=_number(score) if score is not None else None,
+                providers=self._providers,
                 passages=_passages(passages) if passages else (),
             )
         )
@@ -201,8 +200,8 @@ class Hits:
         return Parsed(hits=self.found, dropped=self.dropped, **more)
 
 
-def _words(value: object) -> str | None:
-    return plain(value) or None if isinstance(value, str) else None
+def _snippet(value: object) -> str | None:
+    return clip(plain(value), SNIPPET_LIMIT) or None if isinstance(value, str) else None
 
 
 def _number(value: object) -> float | None:
@@ -223,8 +222,8 @@ def _passages(value: object) -> tuple[str, ...]:
 
 
 def _title(value: object) -> str | None:
-    words = _words(value)
-    return None if words is None or words == "N/A" else words
+    words = plain(value) if isinstance(value, str) else ""
+    return None if not words or words == "N/A" else words
 
 
 class Provider:
