@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
+import threading
 
 import pytest
 import trustme
@@ -12,6 +14,7 @@ from tests.world import NEVER, Connection, Play, World, answer_bytes, reply, soo
 from webseam.errors import EgressDenied, Outcome, TransportError
 from webseam.net.client import Client, Request
 from webseam.net.policy import EgressPolicy
+from webseam.net.transport import Contexts
 
 OK = answer_bytes(200, {}, "ok")
 
@@ -280,6 +283,35 @@ async def test_row_12_a_tls_handshake_that_stalls_times_out_in_the_tls_phase() -
         url = world.serve(reply(then="hold")).replace("http:", "https:")
         error = await world.fail("GET", url + "/", within=0.4)
         assert facts(error) == (Outcome.TIMEOUT, "deadline", "tls")
+
+
+@pytest.mark.parametrize(
+    ("spoken", "expected"),
+    [
+        pytest.param(b"SSH-2.0-OpenSSH_9.6\r\n", (Outcome.BAD_RESPONSE, "not_http", "tls"), id="speaks first"),
+        pytest.param(b"", (Outcome.NETWORK, "tls", "tls"), id="closes first"),
+    ],
+)
+async def test_what_a_server_does_before_the_handshake_is_not_lost_while_the_authorities_are_read(
+    spoken: bytes, expected: tuple[Outcome, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = threading.Event()
+    make = Contexts._make
+
+    def make_late(contexts: Contexts) -> ssl.SSLContext | OSError:
+        assert done.wait(10)
+        return make(contexts)
+
+    async def play(connection: Connection) -> None:
+        if spoken:
+            await connection.send(spoken)
+        connection.writer.close()
+        done.set()
+
+    monkeypatch.setattr(Contexts, "_make", make_late)
+    async with World() as world:
+        error = await world.fail("GET", world.serve(play).replace("http:", "https:") + "/")
+    assert facts(error) == expected
 
 
 @pytest.mark.parametrize(

@@ -241,9 +241,12 @@ class Stream(AsyncNetworkStream, asyncio.Protocol):
         exchange.phase = "tls"
         started = time.monotonic()
         try:
-            if self._chunks:  # an answer to nothing, or bytes meant to be taken for the far side's
-                raise exchange.failed(Outcome.BAD_RESPONSE, "not_http", "the proxy sent data before the TLS handshake")
             context = await self._contexts.get(exchange)
+            # Looked at last: what came while the context was loading would never reach the handshake, which would hang.
+            if self._chunks:  # an answer to nothing, or bytes meant to be taken for the far side's
+                raise exchange.failed(Outcome.BAD_RESPONSE, "not_http", "{host} sent data before the TLS handshake")
+            if self._ended:
+                raise ConnectionResetError
             secured = await self._loop.start_tls(
                 self._transport, self, context, server_hostname=(server_hostname or "").strip("[]")
             )
