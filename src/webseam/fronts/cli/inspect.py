@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
 
 import click
 
@@ -83,6 +82,3 @@ def status(as_object: bool) -> None:
 
 def _until(instant: float | None) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(instant)) if instant else "-"
-
-
-__all__: list[Any] = ["providers", "status", "use"]

@@ -7,7 +7,6 @@ import sys
 import click
 
 from webseam import providers
-from webseam.config import find_setting
 from webseam.errors import RequestError
 from webseam.fronts.cli.output import session, table
 from webseam.fronts.cli.search import complete_provider
@@ -70,6 +69,3 @@ def list_keys() -> None:
 
     rows = session(listed)
     click.echo(table(("provider", "key from"), rows) if rows else "no keys are set")
-
-
-__all__ = ["find_setting", "key"]
