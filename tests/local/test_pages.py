@@ -115,6 +115,11 @@ Say more.
             ],
             id="mdoc",
         ),
+        pytest.param(
+            ".SH S\n\\fBa\\fR\\-b \\(bu \\e \\\\- \\\\fB\\fP\n\n.B one\\-two \"three \\-4\"\n",
+            [Section("S", (), "a-b * \\ \\- \\fB\n\none-two three -4", 1)],
+            id="escapes-and-backslashes-that-are-text",
+        ),
     ],
 )  # fmt: skip
 def test_a_manual_page_becomes_text(roff: str, expected: list[Section]) -> None:

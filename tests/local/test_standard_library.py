@@ -38,8 +38,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> LocalIndex:
     with closing(connect(path, write=True)) as db:
         db.execute("INSERT INTO sources VALUES (1, 'stdlib', 'stdlib', 'python', '3', 1.0, 'x', NULL)")
         db.execute("BEGIN")
-        for key, *rest in perform(("stdlib", root, TOPS)):
-            write_part(db, 1, key, "x", *rest)
+        for key, skipped, rows, uses in perform(("stdlib", root, TOPS)):
+            write_part(db, 1, key, "x", skipped, rows, uses)
         settle(db)
         db.execute("COMMIT")
     return LocalIndex(path, environments=())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from webseam.local.pages import Section
 
-MAX_MANUAL = 1_000_000  # bytes of roff; the longest real page (gcc) has about 1.5 MB and is cut
+MAX_MANUAL = 250_000  # bytes of roff: five times the text that is kept of one page; books (bash, gcc) are longer
 
 _GZIP = 31  # of zlib's window sizes the one that means a gzip header
 _ESCAPES = {
@@ -26,7 +26,10 @@ _ESCAPE = re.compile(
     r"\\(?:f(?:\((..)|\[[^\]]*\]|.)|s(?:[-+]?\d|\[[^\]]*\]|\([-+]?..)|\*(?:\[[^\]]*\]|\(..|.)|\((..)|\[([^\]]*)\]"
     r"|[nmMFgkYV](?:\[[^\]]*\]|\(..|.)|[hvwLlDbXZ]'[^']*'|[-e'`&,/|^~0 )%:cdurtpza{}.\\])"
 )
+# Nine of ten escapes, without a call for each: that took a quarter of reading a page.
+_FREQUENT = (("\\-", "-"), ("\\fB", ""), ("\\fR", ""), ("\\fI", ""), ("\\fP", ""), ("\\&", ""))
 _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
+_CONTROLS = (".", "'")  # what a line of control starts with
 _HEADING = frozenset(("SH", "Sh"))
 _PARAGRAPH = frozenset("PP P LP Pp TP TQ IP HP sp br SS Ss RS RE".split())
 _SHOWN = frozenset(("IP", "SS", "Ss"))  # layout whose arguments are read
@@ -64,7 +67,7 @@ def to_sections(text: str) -> list[Section]:
     title, start, body, name = "", 1, list[str](), ""
     verbatim = False
     for number, line in enumerate(text.split("\n"), 1):
-        macro, rest = _control(line)
+        macro, rest = _control(line) if line[:1] in _CONTROLS else ("", line)
         if macro == "Nm":  # alone it stands for the name given first
             name = name or rest
             rest = rest or name
@@ -87,8 +90,6 @@ def to_sections(text: str) -> list[Section]:
 
 
 def _control(line: str) -> tuple[str, str]:
-    if line[:1] not in (".", "'"):
-        return "", line
     macro, _, rest = line[1:].strip().partition(" ")
     return macro or '\\"', rest.strip()
 
@@ -131,13 +132,21 @@ def _flags(arguments: list[str]) -> list[str]:
 
 
 def _arguments(rest: str) -> list[str]:
+    if '"' not in rest:
+        return [_unescape(bare) for bare in rest.split()]
     return [_unescape((quoted or bare).replace('""', '"')) for quoted, bare in _ARGUMENT.findall(rest)]
 
 
 def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(_character, text.partition('\\"')[0])
+    text = text.partition('\\"')[0]
+    if "\\\\" not in text:  # else a backslash that is text could be taken for the start of an escape
+        for escape, shown in _FREQUENT:
+            text = text.replace(escape, shown)
+        if "\\" not in text:
+            return text
+    return _ESCAPE.sub(_character, text)
 
 
 def _character(found: re.Match[str]) -> str:

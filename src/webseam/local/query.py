@@ -15,10 +15,11 @@ from webseam.local.rows import CODE, unpack
 from webseam.local.terms import Term, any_of, at_least, terms_of
 from webseam.local.tokens import WEAK, ask, identifier
 
-TITLED = 60  # entries that bm25 may propose at each step; the order among them is ours
+TITLED = 50  # entries that bm25 may propose at each step; the order among them is ours
 WORDED = 40  # entries that may come from the texts, where nothing says which is better
 ENOUGH = 20  # candidates from which fewer words are not tried
 FEW = 10  # candidates up to which texts with fewer words are tried
+WIDE = 800  # entries that are ranked for one word each; beyond, the common words only reorder what others found
 JUDGED = 50  # candidates that are judged by more than their titles
 CLOSE = 25  # candidates whose whole text is looked at
 LOOKED_AT = 1_500  # characters of such a text
@@ -169,10 +170,20 @@ def _titled(db: sqlite3.Connection, terms: list[Term], package: str | None, *, n
     found: dict[int, None] = {}
     wanted = len(terms) - 1 if len(terms) > 2 and not named else len(terms)
     while True:
-        found.update(_matching(db, "titles", terms, wanted, package))
+        found.update(_matching(db, "titles", terms if wanted > 1 else _telling(terms), wanted, package))
         wanted = min(wanted - 1, (len(terms) + 1) // 2)
         if len(found) >= ENOUGH or named or wanted < max(1, len(terms) // 2):
             return found
+
+
+def _telling(terms: list[Term]) -> list[Term]:
+    """The rarest of some terms (they come with those first), as many as are in few enough entries to rank them all."""
+    kept, entries = terms[:1], terms[0].seen
+    for term in terms[1:]:
+        entries += term.seen
+        if entries <= WIDE:
+            kept.append(term)
+    return kept
 
 
 def _matching(
@@ -224,18 +235,19 @@ def _gain(terms: list[Term], name: str, path: str, head: str) -> tuple[float, fl
     size = name.count(" ") - 1 or 1
     in_name = _IN_HEAD + (_IN_NAME - _IN_HEAD) * min(1.0, CONCISE / size)
     for term in terms:
-        for spaced in term.spaced:  # most words have one, and four of five titles do not have it
+        gain = 0.0
+        for spaced in term.spaced:
             if spaced in name:
-                gained += term.weight * in_name
+                gain = in_name
                 used += 1
                 break
-        else:
-            if any(spaced in head for spaced in term.spaced):
-                gained += term.weight * _IN_HEAD
-            elif any(spaced in path for spaced in term.spaced):
-                gained += term.weight * term.in_path
-            else:
-                absent.append(term)
+            if spaced in head:
+                gain = _IN_HEAD
+            elif not gain and spaced in path:
+                gain = term.in_path
+        gained += term.weight * gain
+        if not gain:
+            absent.append(term)
     return gained, used / size, absent
 
 

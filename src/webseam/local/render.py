@@ -108,7 +108,7 @@ def passages(doc: str, terms: list[Term]) -> tuple[str, ...]:
 
 
 def _gains(lines: list[str], terms: list[Term]) -> list[float]:
-    """How much of the question each line holds. The text is searched as a whole: line by line took five times as long."""
+    """How much of the question each line holds. Searching line by line took five times as long."""
     shown = [line[:MAX_LINE].lower() for line in lines]
     ends = list(accumulate(len(line) + 1 for line in shown))
     text = "\n".join(shown)

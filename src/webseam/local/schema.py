@@ -109,6 +109,7 @@ def _open(path: Path, mode: str) -> sqlite3.Connection:
 
 def _prepare(connection: sqlite3.Connection, *, create: bool) -> None:
     connection.execute(f"PRAGMA mmap_size = {MAPPED}")
+    connection.execute("PRAGMA synchronous = NORMAL")  # with a log safe from damage; a lost last second is read again
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version == VERSION:
         return

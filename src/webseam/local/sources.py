@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -82,7 +83,7 @@ def _sites(environments: Sequence[Path] | None) -> Iterator[tuple[Path, float]]:
             for place in _within(environment):
                 places.setdefault(place, TIER_ENVIRONMENT)
     else:
-        own = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+        own = [_path("purelib"), _path("platlib")]
         own += [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))]
         for entry in own:
             places.setdefault(Path(entry), TIER_ENVIRONMENT)
@@ -95,6 +96,11 @@ def _sites(environments: Sequence[Path] | None) -> Iterator[tuple[Path, float]]:
     for place, tier in places.items():
         if place.is_dir():
             yield place, tier
+
+
+@cache
+def _path(name: str) -> str:
+    return sysconfig.get_path(name)  # the same for the whole process; asked anew, three took a quarter of all this
 
 
 def _within(environment: Path) -> list[Path]:
@@ -147,7 +153,7 @@ def _stamp(status: os.stat_result) -> str:
 
 
 def standard_library() -> Source:
-    root = sysconfig.get_path("stdlib")
+    root = _path("stdlib")
     version = ".".join(map(str, sys.version_info[:3]))
     return Source(
         f"stdlib:{root}", "stdlib", "python", version, root, f"{version}:{sys.implementation.name}", TIER_STDLIB

@@ -17,6 +17,8 @@ import warnings
 import zlib
 from typing import Any, BinaryIO
 
+GARBAGE = 50_000  # objects that may lie about before they are looked for; after each job that took a seventh of a build
+
 _LENGTH = struct.Struct(">I")
 
 # What a child is asked: ("stdlib", root, tops), ("distribution", site, name, info, brief), ("manual", paths, many)
@@ -91,4 +93,5 @@ def main() -> None:
             answer = None
         send(answers, answer)
         del answer
-        gc.collect()
+        if gc.get_count()[0] > GARBAGE:
+            gc.collect()
