@@ -252,6 +252,8 @@ class AsyncWeb:
 
     def _pass_on(self, settings: Settings) -> None:
         """Warn once about what the settings and the key file had to say."""
+        if not (settings.warnings or self.saved_keys.warning or providers.broken):
+            return
         for warning in (*settings.warnings, self.saved_keys.warning, *providers.broken.values()):
             if warning and warning not in self._warned:
                 self._warned.add(warning)

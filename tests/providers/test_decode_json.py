@@ -1,3 +1,4 @@
+import itertools
 import json
 from typing import Any
 
@@ -48,6 +49,9 @@ def test_json_is_decoded(body: bytes, value: Any) -> None:
         pytest.param(b'{"a": 1, "a": 2}', id="the same key twice"),
         pytest.param(b'{"a": 1, "\\u0061": 2}', id="the same key twice, escaped"),
         pytest.param(b'[{"b": {"a": 1, "a": 1}}]', id="the same key twice, deep inside"),
+        pytest.param(b'{"a" : 1, "a": 2}', id="the same key twice, once before a space"),
+        pytest.param(b'{"a"\n:1,"a":2}', id="the same key twice, once before a line end"),
+        pytest.param(b'{"a": "\\":", "a": 2}', id="the same key twice, beside a text like the end of a key"),
         pytest.param(b'"\\ud800"', id="first half of a pair"),
         pytest.param(b'"\\uDC00x"', id="second half of a pair"),
         pytest.param(b'{"\\ud83dx": 1}', id="half of a pair in a key"),
@@ -161,3 +165,40 @@ def test_every_body_is_json_or_a_value_error(body: bytes) -> None:
     except ValueError:
         return
     json.dumps(value, ensure_ascii=False).encode()
+
+
+def _strictly(body: bytes) -> Any:
+    """Decode with a hook for every object, which cannot miss a key that is there twice."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) != len(pairs):
+            raise ValueError
+        return dict(pairs)
+
+    return json.loads(body, object_pairs_hook=unique)
+
+
+KEYS = st.sampled_from(["a", "b", '":', " ", "a:", '"'])
+VALUES = st.recursive(
+    st.one_of(st.integers(0, 9), KEYS), lambda inner: st.lists(st.tuples(KEYS, inner), max_size=3), max_leaves=12
+)
+COLONS = st.lists(st.sampled_from([":", ": ", " :", "\n:"]), min_size=1, max_size=4)
+
+
+@given(VALUES, COLONS)
+def test_a_key_that_is_there_twice_is_found_however_it_is_written(document: Any, colons: list[str]) -> None:
+    written = itertools.cycle(colons)
+
+    def write(value: Any) -> str:
+        if not isinstance(value, list):
+            return json.dumps(value)
+        return "{" + ",".join(json.dumps(key) + next(written) + write(item) for key, item in value) + "}"
+
+    body = write(document).encode()
+    try:
+        expected = _strictly(body)
+    except ValueError:
+        with pytest.raises(ValueError, match="same key twice"):
+            decode_json(body)
+    else:
+        assert decode_json(body) == expected

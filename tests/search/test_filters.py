@@ -178,12 +178,6 @@ def test_a_public_address_passes(url: str) -> None:
     assert is_public(url)
 
 
-def test_hits_of_this_machine_are_not_judged_by_address_or_domain() -> None:
-    mine = [SearchHit(url="file:///usr/share/doc/readme"), SearchHit(url="python://json/json#loads")]
-    search = SearchRequest(query="q", include_domains=("example.org",))
-    assert passing(mine, search, local=True).hits == mine
-
-
 def test_equal_pages_are_merged_at_the_best_rank_and_counted() -> None:
     hits = [
         hit("example.org/a?x=1&y=2", snippet="first"),

@@ -93,11 +93,11 @@ class Reply:
         Raises:
             ProviderError: bad_response (or blocked, for a challenge page), saying what came instead.
         """
-        from webseam.providers.verdicts import not_json
-
         try:
             return decode_json(self.response.body)
         except ValueError as error:
+            from webseam.providers.verdicts import not_json
+
             raise not_json(self, str(error)) from None
 
     def quote(self, words: str) -> str:
@@ -114,7 +114,7 @@ def decode_json(body: bytes) -> Any:
     try:
         text = body.decode("utf-8-sig")
         value = _STRICT.decode(text)
-        if "\\ud" in text or "\\uD" in text:
+        if "\\" in text and ("\\ud" in text or "\\uD" in text):
             json.dumps(value, ensure_ascii=False).encode()  # fails on a surrogate that has no other half
     except UnicodeError:
         raise ValueError("text that is not valid Unicode") from None

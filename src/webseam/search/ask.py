@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from webseam.errors import Outcome, ProviderError, TransportError, WebSeamError
@@ -123,7 +124,7 @@ class Asker:
         terms: Terms,
         started: float,
     ) -> Asked:
-        call = _Call(provider, config, deadline.sooner(config.timeout), Redactor(config.secrets))
+        call = _Call(provider, config, deadline.sooner(config.timeout), _redactor(config.secrets))
         called = False
         try:
             prepared = prepare(provider, search, strict=terms.strict)
@@ -142,8 +143,9 @@ class Asker:
 
     async def _slot(self, call: _Call) -> None:
         """Wait until this provider may be called again with this key; raises TimeoutError when that is too late."""
-        name = f"{call.provider.id}:{call.config.key_identity}"
-        await self._pace.wait(name, call.provider.interval, deadline=call.deadline)
+        if call.provider.interval:
+            name = f"{call.provider.id}:{call.config.key_identity}"
+            await self._pace.wait(name, call.provider.interval, deadline=call.deadline)
 
     async def _collect(
         self, call: _Call, search: SearchRequest, request: Request, *, strict: bool
@@ -229,6 +231,11 @@ class Asker:
             return await retrying(once, deadline=call.deadline, budget=budget, delay=RETRY_AFTER_BOUND, worth=_worth)
         except _Passing as passing_failure:
             return passing_failure.response
+
+
+@lru_cache(maxsize=256)
+def _redactor(secrets: tuple[str, ...]) -> Redactor:
+    return Redactor(secrets)
 
 
 class _Passing(WebSeamError):

@@ -42,22 +42,19 @@ class Filtered:
         self.dropped[reason] = self.dropped.get(reason, 0) + 1
 
 
-def passing(
-    hits: Iterable[SearchHit], search: SearchRequest, *, dates: bool = True, strict: bool = False, local: bool = False
-) -> Filtered:
+def passing(hits: Iterable[SearchHit], search: SearchRequest, *, dates: bool = True, strict: bool = False) -> Filtered:
     """Return the hits that obey the request, duplicates merged, in order.
 
     A hit without a date passes a date filter; with `strict` it is dropped.
-    `dates` is off when the date limit was lifted because it emptied the answer. `local` hits have addresses of this
-    machine by nature.
+    `dates` is off when the date limit was lifted because it emptied the answer.
     """
     result = Filtered()
     first, last = span(search) if dates else (None, None)
     seen: dict[str, int] = {}
     by_domain = bool(search.include_domains or search.exclude_domains)
     for hit in hits:
-        reason = None if local or is_public(hit.url) else "unsafe address"
-        if reason is None and by_domain and not local:
+        reason = None if is_public(hit.url) else "unsafe address"
+        if reason is None and by_domain:
             reason = _domain_reason(hit.url, search)
         if reason is None and (first or last):
             reason = _date_reason(hit, first, last, strict)

@@ -6,7 +6,7 @@ and nothing that costs or discloses is used by surprise. Must not send anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from webseam import providers
@@ -36,20 +36,21 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to ask. `one` never falls back; `chain` stops at the first answer; `fuse` asks all and merges."""
+    """What to ask. `one` never falls back; `chain` stops at the first answer; `fuse` asks all and merges.
+
+    `identity` is who is asked, with which keys, where and how set up: two plans with the same are the same to a cache.
+    """
 
     kind: Literal["one", "chain", "fuse"]
     candidates: tuple[Candidate, ...]
     skipped: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
+    identity: tuple[tuple[Any, ...], ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def identity(self) -> tuple[tuple[Any, ...], ...]:
-        """Who is asked, with which keys, where and how set up: two plans with the same are the same to a cache."""
-        return tuple(
-            (one.id, one.config.key_identity, one.config.base_url, *one.config.values.values())
-            for one in self.candidates
-        )
+    def __post_init__(self) -> None:
+        who = ((one.id, one.config.key_identity, one.config.base_url, one.config.values) for one in self.candidates)
+        asked = tuple((name, key, place, *values.values()) for name, key, place, values in who)
+        object.__setattr__(self, "identity", asked)
 
 
 def plan(choice: str | None, settings: Settings, saved: SavedKeys, *, local_only: bool | None = None) -> Plan:
