@@ -8,7 +8,6 @@ same words in a loop would otherwise spend quota on the same answer.
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections import OrderedDict
 from dataclasses import replace
@@ -20,7 +19,7 @@ from webseam.resilience.store import Store
 from webseam.search.route import Plan
 
 SPACE: Final = "responses"
-_VERSION: Final = 1  # of the stored form; another version's entries are simply not found
+_VERSION: Final = 2  # of the stored form; another version's entries are simply not found
 _REMEMBERED: Final = 128  # responses the guard keeps in memory
 
 
@@ -31,7 +30,7 @@ def identity_of(plan: Plan, search: SearchRequest, *, strict: bool) -> tuple[Any
 
 def key_of(identity: tuple[Any, ...]) -> str:
     """Return the name of a search in the store."""
-    return hashlib.blake2b(json.dumps(identity, separators=(",", ":")).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(repr(identity).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def words_of(identity: tuple[Any, ...], search: SearchRequest) -> tuple[Any, ...]:
