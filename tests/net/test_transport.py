@@ -274,7 +274,7 @@ async def test_connections_that_are_idle_too_long_or_too_many_are_closed() -> No
         client = world.client()
         for site in sites:
             await world.send("GET", site.route("GET", "/", (200, {}, "ok")), client=client)
-        assert client.open_connections == 20
+        assert client.open_connections == 10
 
 
 async def test_a_client_on_ipv6_works() -> None:
