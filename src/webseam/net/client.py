@@ -159,8 +159,10 @@ class Client:
 
     def _open_lane(self) -> Lane:
         if self._lane is None:
-            from webseam.net.lane import Lane
+            from webseam.net.lane import Lane, load_late_parts
 
+            load_late_parts()
+            offered()
             self._lane = Lane(
                 self._policy,
                 self._resolver,
