@@ -11,12 +11,11 @@ import hashlib
 import json
 import os
 import shlex
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from webseam.config import config_folder, file_stamp
+from webseam.config import config_folder, file_stamp, is_open_to_others
 from webseam.errors import SettingsError
 
 KEYS_FILE = "keys.json"
@@ -141,7 +140,7 @@ class SavedKeys:
 
 def _exposed(path: Path) -> str | None:
     """Return the warning about a file that others can read, or None."""
-    if os.name != "posix" or not stat.S_IMODE(path.stat().st_mode) & 0o077:
+    if not is_open_to_others(path):
         return None
     return f"{path} can be read by others: chmod 600 {shlex.quote(str(path))}"
 
