@@ -30,13 +30,14 @@ MAX_FUNCTION = (
 LAYERS = (
     ("__init__", "__main__"),  # the public names and `python -m`: both only point at what is below
     ("fronts",),
+    ("blocking",),
     ("web",),
     ("search", "fetch", "answer", "vision"),
     ("providers",),
     ("local",),  # below the providers: one of them is made of it
     ("resilience",),
-    ("net",),
-    ("config", "schema", "secrets", "model", "errors", "text", "domains", "links", "version"),
+    ("net", "process"),
+    ("config", "settings_file", "schema", "secrets", "model", "errors", "text", "domains", "links", "version"),
 )
 RANKS = {name: len(LAYERS) - row for row, names in enumerate(LAYERS) for name in names}
 
@@ -58,6 +59,7 @@ STARTING_CALLS = re.compile(
 # Modules that may start a process, and why.
 MAY_START = {
     "webseam.local": "a build takes all of a core for seconds: in this process it would stall the event loop",
+    "webseam.process": "a program can be a search provider; this is where it is bounded and killed with its children",
 }
 
 # Ids that are ordinary words too: in a module that names no provider they mean something else, so they only count where

@@ -234,14 +234,16 @@ def test_a_malformed_variable_is_refused_when_it_is_read() -> None:
     ],
 )
 @pytest.mark.parametrize("which", ["user_file", "project_file"])
-def test_a_wrong_settings_file_is_an_error_that_names_file_and_key(
+def test_a_wrong_settings_file_is_an_error_that_names_file_line_and_key(
     files: Files, which: str, written: str, problem: str, hint: str | None
 ) -> None:
     file: Path = getattr(files, which)
     file.write_text(written, "utf-8")
     with pytest.raises(SettingsError) as caught:
         files.settings()
-    assert (caught.value.detail, caught.value.hint) == (f"{file}: {problem.format(file=file)}", hint)
+    line = len(written.splitlines())  # each mistake stands on the last one
+    place = file if "\\u" in written else f"{file}:{line}"  # a name with escapes is not looked for
+    assert (caught.value.detail, caught.value.hint) == (f"{place}: {problem.format(file=file)}", hint)
     assert "sk-12345" not in str(caught.value)
 
 
@@ -345,7 +347,7 @@ def test_a_project_file_may_not_set_keys_or_addresses_in_a_folder_that_is_not_tr
     settings = files.settings()
     seen = [settings.get("search", "count"), settings.get("net", "proxy"), settings.get("fetch", "allow")]
     seen += [settings.read("some_engine", setting)[0] for setting in SECTIONS["some_engine"]]
-    assert seen == [3, None, None, None, None, None, True, "deep"]
+    assert seen == [3, None, None, None, None, None, True, *[None] * 5, "deep"]
     ignored = ("net.proxy", "fetch.allow", "trust.folders", "some_engine.api_key", "some_engine.base_url")
     assert settings.warnings == tuple(
         f"{files.project_file}: {name} is ignored because this folder is not trusted "
@@ -470,7 +472,8 @@ def test_a_setting_is_found_by_section_and_key() -> None:
 def test_what_reaches_outside_is_guarded() -> None:
     guarded = {f"{section}.{setting.name}" for section in CORE for setting in CORE[section] if setting.guarded}
     assert guarded >= {"fetch.allow", "index.folders", "net.ca_bundle", "net.local_dns", "net.proxy", "trust.folders"}
-    assert [setting.name for setting in PROVIDER_COMMON if setting.guarded] == ["api_key", "base_url"]
+    budgets = [f"max_{unit}_{period}" for unit in ("calls", "dollars") for period in ("day", "month")]
+    assert [setting.name for setting in PROVIDER_COMMON if setting.guarded] == ["api_key", "base_url", "price", *budgets]
 
 
 def test_folders_come_from_the_environment_or_the_platform(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ TYPE_CHECKING = False  # type checkers take it for true; importing `typing` woul
 if TYPE_CHECKING:
     from typing import Any
 
+    from webseam.blocking import Web
     from webseam.errors import (
         AllProvidersFailed,
         EgressDenied,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         WebSeamError,
     )
     from webseam.model import Attempt, SearchHit, SearchRequest, SearchResponse
-    from webseam.web import AsyncWeb, Web
+    from webseam.web import AsyncWeb
 
 __version__ = VERSION
 
@@ -53,7 +54,8 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    **dict.fromkeys(("AsyncWeb", "Web"), "webseam.web"),
+    "AsyncWeb": "webseam.web",
+    "Web": "webseam.blocking",
     **dict.fromkeys(("Attempt", "SearchHit", "SearchRequest", "SearchResponse"), "webseam.model"),
     **dict.fromkeys(
         (
@@ -87,7 +89,7 @@ def __dir__() -> list[str]:
 
 def search(query: str, **options: Any) -> SearchResponse:
     """Search the web once; see `AsyncWeb.search` for the options. Many searches are faster through one `Web`."""
-    from webseam.web import Web
+    from webseam.blocking import Web
 
     with Web() as web:
         return web.search(query, **options)

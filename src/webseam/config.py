@@ -13,20 +13,21 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from webseam.errors import SettingsError
 from webseam.schema import CORE, PROVIDER_COMMON, Setting, check, core_setting, environment_name, list_of, switch_of
+from webseam.settings_file import NAMED, Contents, Place, read_settings
 from webseam.text import clean
 
 UNSET_WORDS: Final = frozenset({"", "undefined", "null"})  # what wrappers put into variables that nobody set
 PROJECT_FILE: Final = "webseam.toml"
 USER_FILE: Final = "config.toml"
 
-Place = tuple[str, str]  # section and key
-SchemaOf = Callable[[str], "tuple[Setting, ...] | None"]
+# The schema of a provider's section; with a kind, that of a provider of this kind set up under the section's name.
+SchemaOf = Callable[..., "tuple[Setting, ...] | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,16 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One frozen view of all settings. Values are checked when they are read, by the `Setting` that describes them."""
+    """One frozen view of all settings. Values are checked when they are read, by the `Setting` that describes them.
+
+    `named` tells the kind of each provider that is set up under a name of the user's own.
+    """
 
     environment: Mapping[str, str] = field(repr=False, default_factory=dict)
     flags: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     layers: tuple[Layer, ...] = field(repr=False, default=())
     warnings: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
     _known: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def get(self, section: str, key: str) -> Any:
@@ -80,9 +85,9 @@ class Settings:
                 return raw.strip()
         return None
 
-    def override(self, flags: Mapping[tuple[str, str], Any]) -> Settings:
+    def override(self, flags: Mapping[tuple[str, str], Any], named: Mapping[str, str] | None = None) -> Settings:
         """Return these settings with call arguments or command-line flags on top."""
-        return Settings(self.environment, {**self.flags, **flags}, self.layers, self.warnings)
+        return replace(self, flags={**self.flags, **flags}, named={**self.named, **(named or {})})
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -133,62 +138,45 @@ class SettingsSource:
 
     def _load(self) -> Settings:
         warnings: list[str] = []
-        user = self._read_file(self.user_file)
-        layers = [Layer(str(self.user_file), user)] if user else []
-        if any(self._setting(*place).secret for place in user) and is_open_to_others(self.user_file):
-            path = shlex.quote(str(self.user_file))
-            warnings.append(f"{self.user_file} holds keys and can be read by others: chmod 600 {path}")
+        user = read_settings(self.user_file, self._setting)
+        layers = [Layer(str(self.user_file), user.values)] if user.values else []
+        named = dict(user.named)
+        if any(self._setting(*place, named.get(place[0].replace("_", "-"))).secret for place in user.values):
+            warnings.extend(_exposed(self.user_file))
         if self.project_file is not None and self.project_file != self.user_file:
             trusted = Settings(self.environment, {}, tuple(layers)).get("trust", "folders") or ()
-            project = self._read_file(self.project_file)
-            if not _is_trusted(self.project_file.parent, trusted):
-                project = self._without_what_needs_trust(self.project_file, project, user, warnings)
-            layers.insert(0, Layer(str(self.project_file), project))
-        return Settings(self.environment, {}, tuple(layers), tuple(warnings))
+            project = read_settings(self.project_file, self._setting)
+            values = project.values
+            if is_trusted(self.project_file.parent, trusted):
+                named.update(project.named)
+            else:
+                values = self._without_what_needs_trust(self.project_file, project, user.values, warnings)
+            layers.insert(0, Layer(str(self.project_file), values))
+        return Settings(self.environment, {}, tuple(layers), tuple(warnings), named)
 
     def _without_what_needs_trust(
-        self, path: Path, project: Mapping[Place, Any], user: Mapping[Place, Any], warnings: list[str]
+        self, path: Path, project: Contents, user: Mapping[Place, Any], warnings: list[str]
     ) -> dict[Place, Any]:
         """Return what an untrusted folder may set: nothing guarded, and privacy only tighter than the user has it."""
-        kept = {}
-        for (section, key), value in project.items():
+        kept: dict[Place, Any] = {}
+        ignored = [f"{NAMED}.{kind}.{name}" for name, kind in project.named.items()]
+        for (section, key), value in project.values.items():
+            if section.replace("_", "-") in project.named:
+                continue
             allowed = None if self._setting(section, key).guarded else _no_looser(section, key, value, user)
             if allowed is not None:
                 kept[section, key] = allowed
             else:
-                warnings.append(
-                    f"{path}: {section}.{key} is ignored because this folder is not trusted "
-                    f"(webseam config set trust.folders {path.parent})"
-                )
+                ignored.append(f"{section}.{key}")
+        warnings.extend(
+            f"{path}: {name} is ignored because this folder is not trusted "
+            f"(webseam config set trust.folders {path.parent})"
+            for name in ignored
+        )
         return kept
 
-    def _read_file(self, path: Path) -> dict[tuple[str, str], Any]:
-        import tomllib
-
-        try:
-            document = tomllib.loads(path.read_text("utf-8-sig"))
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise SettingsError(str(path), f"cannot be read: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:  # the file may be anybody's
-            raise SettingsError(str(path), f"is not TOML: {error}") from None
-        values: dict[tuple[str, str], Any] = {}
-        for section, table in document.items():
-            if not isinstance(table, dict):
-                name = clean(section)
-                raise SettingsError(f"{path}: {name}", "must stand in a section", hint=f"write [search] {name} = …")
-            for key, value in table.items():
-                try:
-                    check(self._setting(section, key), value, section, str(path))
-                except SettingsError as error:
-                    problem = error.detail.removeprefix(f"{error.field}: ")
-                    raise SettingsError(f"{path}: {error.field}", problem, hint=error.hint) from None
-                values[section.replace("-", "_"), key] = value
-        return values
-
-    def _setting(self, section: str, key: str) -> Setting:
-        return find_setting(section, key, self._schema_of, self._sections)
+    def _setting(self, section: str, key: str, kind: str | None = None) -> Setting:
+        return find_setting(section, key, self._schema_of, self._sections, kind=kind)
 
 
 def _no_looser(section: str, key: str, value: Any, user: Mapping[Place, Any]) -> Any:
@@ -204,19 +192,49 @@ def _no_looser(section: str, key: str, value: Any, user: Mapping[Place, Any]) ->
     return value
 
 
-def find_setting(section: str, key: str, schema_of: SchemaOf, sections: Callable[[], Iterable[str]]) -> Setting:
-    """Return the description of `section.key`, core or a provider's.
+def find_setting(
+    section: str,
+    key: str,
+    schema_of: SchemaOf,
+    sections: Callable[[], Iterable[str]],
+    *,
+    kind: str | None = None,
+) -> Setting:
+    """Return the description of `section.key`: core, a provider's, or one of a provider of `kind` named `section`.
 
     Raises:
         SettingsError: unknown section or key, proposing the nearest one.
     """
-    schema = CORE.get(section) or schema_of(section)
-    if schema is None:
+    if not section and kind:
+        raise SettingsError(f"{NAMED}.{clean(kind)}", "has no name under it", hint=f"write [{clean(kind)}]")
+    if not section:
+        raise SettingsError(clean(key), "must stand in a section", hint=f"write [search] {clean(key)} = …")
+    schema = (schema_of(section, kind) if kind else CORE.get(section) or schema_of(section)) or ()
+    if not schema:
         raise unknown(f"section [{clean(section)}]", section, [*CORE, *sections()])
     for setting in schema:
         if setting.name == key:
             return setting
     raise unknown(f"{section}.{clean(key)}", key, [setting.name for setting in schema])
+
+
+def split_name(name: str, named: Mapping[str, str]) -> tuple[tuple[str, ...], str, str | None]:
+    """Return the table, the key and, for a provider under another name, its kind, of a setting's dotted name.
+
+    `exa.timeout` stands in `[exa]`, `providers.custom.wiki.url` in `[providers.custom.wiki]`; what has been set up
+    that way (`named`) is found by `wiki.url` too.
+
+    Raises:
+        SettingsError: no section.
+    """
+    *table, key = name.split(".")
+    if not table or not all([*table, key]):
+        raise SettingsError("setting", f"{name!r} has no section", hint="write it as section.key, e.g. search.provider")
+    if len(table) == 1 and (kind := named.get(table[0])):
+        return (NAMED, kind, table[0]), key, kind
+    if table[0] == NAMED and len(table) == 3:
+        return tuple(table), key, table[1]
+    return (".".join(table),), key, None
 
 
 def file_stamp(path: Path | None) -> tuple[int, ...] | None:
@@ -233,7 +251,13 @@ def is_open_to_others(path: Path) -> bool:
     return os.name == "posix" and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
 
 
-def _is_trusted(folder: Path, trusted: Iterable[str]) -> bool:
+def _exposed(path: Path) -> list[str]:
+    if not is_open_to_others(path):
+        return []
+    return [f"{path} holds keys and can be read by others: chmod 600 {shlex.quote(str(path))}"]
+
+
+def is_trusted(folder: Path, trusted: Iterable[str]) -> bool:
     """True when `folder` (resolved) is, or is below, a trusted one. Relative entries would follow the user around."""
     named = [Path(entry).expanduser() for entry in trusted]
     return any(entry.is_absolute() and folder.is_relative_to(entry.resolve()) for entry in named)
@@ -293,7 +317,9 @@ __all__ = [
     "file_stamp",
     "find_setting",
     "is_open_to_others",
+    "is_trusted",
     "nearest",
+    "split_name",
     "state_folder",
     "unknown",
 ]

@@ -43,6 +43,21 @@ def _number(name: str, default: float, help: str, *, high: float | None = None) 
     return Setting(name=name, kind="number", default=default, help=help, low=0, high=high)
 
 
+def _budget(what: str) -> tuple[Setting, ...]:
+    """Return the four limits of a budget. A project may set none: it could lift those of the user."""
+    return tuple(
+        Setting(name=f"max_{unit}_{period}", kind=kind, low=0, guarded=True, help=f"most {words} a {period} {what}")
+        for unit, kind, words in _UNITS
+        for period in ("day", "month")
+    )
+
+
+_UNITS: Final[tuple[tuple[str, ValueKind, str], ...]] = (
+    ("calls", "whole", "calls"),
+    ("dollars", "number", "US dollars"),
+)
+
+
 CORE: Final[dict[str, tuple[Setting, ...]]] = {
     "search": (
         Setting(name="provider", default="auto", env=("WEB_SEARCH_PROVIDER",), help="auto, a name, a list, or fuse"),
@@ -71,6 +86,7 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
     "fetch": (
         Setting(name="allow", kind="list", guarded=True, help="hosts or networks of one's own that may be reached"),
     ),
+    "budget": _budget("of all providers together; days and months are those of UTC"),
     "state": (
         Setting(name="enabled", kind="switch", default=True, help="keep health, pace and cache in a shared file"),
     ),
@@ -83,6 +99,8 @@ PROVIDER_COMMON: Final[tuple[Setting, ...]] = (
     Setting(name="base_url", guarded=True, help="where the service answers"),
     Setting(name="timeout", kind="number", low=0.1, high=600, help="seconds for one call of this provider"),
     Setting(name="enabled", kind="switch", default=True, help="off = never used"),
+    Setting(name="price", kind="number", low=0, guarded=True, help="US dollars a call, where you pay another price"),
+    *_budget("of this provider"),
 )
 
 

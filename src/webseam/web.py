@@ -1,4 +1,4 @@
-"""`AsyncWeb` and `Web`: the one facade that every front and every program calls.
+"""`AsyncWeb`: the one facade that every front and every program calls; `webseam.blocking` has its twin without `await`.
 
 It owns what searches share: settings, saved keys, connections, health, pace, cache, the local index. No rule of routing
 or egress lives here; it puts the parts together for one operation and takes them apart at the end.
@@ -8,39 +8,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from webseam import providers
 from webseam.config import Settings, SettingsSource, cache_folder, file_stamp, state_folder
 from webseam.errors import AllProvidersFailed, Outcome, ProviderError, RequestError
 from webseam.model import Freshness, Kind, Safe, SearchRequest, SearchResponse
 from webseam.net import EgressPolicy
+from webseam.providers.setup import limits_in_all, limits_of
 from webseam.resilience.coalesce import Coalescer
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health
+from webseam.resilience.ledger import Ledger, Limits
 from webseam.resilience.pace import Pace
 from webseam.resilience.store import Store, open_store
 from webseam.search.ask import Asker
 from webseam.search.diagnose import Diagnosis, diagnose
+from webseam.search.exchange import Services
 from webseam.search.library import Library
 from webseam.search.overview import ProviderState, states
 from webseam.search.recall import Recall, identity_of, key_of, words_of
 from webseam.search.route import Plan, plan
 from webseam.search.run import run
-from webseam.secrets import SavedKeys
+from webseam.secrets import Key, SavedKeys, check_key
 
 if TYPE_CHECKING:
     from webseam.local import Progress
     from webseam.net.client import Client
     from webseam.providers.base import ProviderConfig
 
-T = TypeVar("T")
 STATE_FILE: Final = "state.sqlite3"
 INDEX_FILE: Final = "index.sqlite3"
 _PLANS_KEPT: Final = 64  # choices of providers remembered until a file changes
@@ -71,7 +72,7 @@ class AsyncWeb:
         self._source = SettingsSource(
             providers.schema_of, environment=environment, folder=folder, sections=providers.sections
         )
-        self._flags = _by_place(settings or {})
+        self._flags, self._named = _by_place(settings or {})
         self._current = self._snapshot = Settings()
         self._plans: dict[object, Plan] = {}
         self._warn = warn or _ignore
@@ -90,12 +91,14 @@ class AsyncWeb:
             progress=progress,
         )
         self._shows_progress = progress is not None
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[tuple[object, ...], Client] = {}
         self._recall = Recall(self.store)
         self._coalescer = Coalescer()
-        self._asker = Asker(
-            client_for=self._client_for, health=self.health, pace=Pace(self.store), library=self.library
+        self.ledger = Ledger(self.store)
+        self._services = Services(
+            client_for=self._client_for, pace=Pace(self.store), ledger=self.ledger, store=self.store
         )
+        self._asker = Asker(self._services, health=self.health, library=self.library)
 
     def settings(self) -> Settings:
         """Return the settings as they stand now, read again when a file changed.
@@ -105,7 +108,7 @@ class AsyncWeb:
         """
         current = self._source.current()
         if current is not self._current:  # a file changed: what was worked out from the old one is void
-            self._current, self._snapshot = current, current.override(self._flags)
+            self._current, self._snapshot = current, current.override(self._flags, self._named)
             self._plans.clear()
         return self._snapshot
 
@@ -131,12 +134,35 @@ class AsyncWeb:
         """Return how every provider is set up and stands now. Sends nothing."""
         return states(self.settings(), self.saved_keys, self.health)
 
-    async def diagnose(self, provider: str, *, timeout: float = 15.0) -> Diagnosis:
-        """Send one small search to `provider` over the lane that searches use, and say how far it came."""
-        found = self.plan(provider)
+    def limits_of(self, provider: str) -> Limits:
+        """Return the budget of one provider."""
+        settings = self.settings()
+        return limits_of(providers.get(provider, settings.named), settings)
+
+    def limits_in_all(self) -> Limits:
+        """Return the budget of all providers together."""
+        return limits_in_all(self.settings())
+
+    async def diagnose(self, provider: str, *, key: str | None = None, timeout: float = 15.0) -> Diagnosis:
+        """Send one small search to `provider` over the lane that searches use, and say how far it came.
+
+        Args:
+            key: tried in place of the one that is set up; nothing is kept of it.
+        """
+        settings = self.settings()
+        if key is None:
+            found = self.plan(provider)
+        else:
+            found = plan(provider, settings, self.saved_keys, key=Key(check_key(key), "the call"))
         if found.kind != "one":
             raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
-        return await diagnose(found.candidates[0], self._client_for, Deadline.after(timeout))
+        self._pass_on(settings)
+        deadline = Deadline.after(timeout)
+        for candidate in found.candidates:
+            diagnosis = await diagnose(candidate, self._services, deadline)
+            if diagnosis.outcome.answered:
+                break
+        return diagnosis
 
     async def search(
         self,
@@ -261,16 +287,18 @@ class AsyncWeb:
 
     def _client_for(self, config: ProviderConfig) -> Client:
         """Return the client of a provider's origin: single origin, no redirects, keys go nowhere else."""
-        settings = self._snapshot  # the search that asks has just looked at the files
-        proxy, bundle = settings.get("net", "proxy"), settings.get("net", "ca_bundle")
-        local_dns = settings.get("net", "local_dns")
-        name = f"{config.base_url} {proxy} {bundle} {local_dns}"
+        name = (config.base_url, config.reach, config.proxy, config.ca_bundle, config.local_dns)
         client = self._clients.get(name)
         if client is None:
             from webseam.net.client import Client
 
-            policy = EgressPolicy.operator(config.base_url, proxy=bool(proxy), local_dns=local_dns)
-            client = self._clients[name] = Client(policy, proxy=proxy, ca_bundle=bundle)
+            policy = EgressPolicy.operator(
+                config.base_url,
+                public=config.reach == "public",
+                proxy=bool(config.proxy),
+                local_dns=config.local_dns,
+            )
+            client = self._clients[name] = Client(policy, proxy=config.proxy, ca_bundle=config.ca_bundle)
         return client
 
     @property
@@ -283,6 +311,7 @@ class AsyncWeb:
         clients, self._clients = self._clients, {}
         await asyncio.gather(*(client.aclose() for client in clients.values()))
         self.library.close()
+        self.ledger.flush()
         self.store.close()
 
     async def __aenter__(self) -> Self:
@@ -294,85 +323,24 @@ class AsyncWeb:
         await self.aclose()
 
 
-class Web:
-    """The web for programs without an event loop; also inside one, e.g. a notebook.
-
-    The same arguments as `AsyncWeb`; `search` without `await`, and `close`. One background thread runs the loop.
-    """
-
-    def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="webseam", daemon=True)
-        self._thread.start()
-        try:
-            self._web = self._call(_make(settings, options))
-        except BaseException:
-            self._stop()
-            raise
-
-    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
-        """Search the web; see `AsyncWeb.search`."""
-        return self._call(self._web.search(query, **options))
-
-    def close(self) -> None:
-        """Close connections and end the background thread."""
-        if not self._loop.is_closed():
-            self._call(self._web.aclose())
-            self._stop()
-
-    def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()  # Ctrl-C in the caller's thread must stop the work in ours
-            raise
-
-    def _stop(self) -> None:
-        self._call(_wind_up())  # in its own thread: this one may be running a loop, and can run no second one
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-async def _wind_up() -> None:
-    """End what an interrupted call left under way, as `asyncio.run` would."""
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
-    loop = asyncio.get_running_loop()
-    await loop.shutdown_asyncgens()
-    await loop.shutdown_default_executor()
-
-
 def _is_from_here(chosen: Plan, response: SearchResponse) -> bool:
     """True when the index of this machine answered: asking it again costs nothing, and the network may be back."""
     here = {one.id for one in chosen.candidates if one.provider.local}
     return any(not here.isdisjoint(hit.providers) for hit in response.hits)
 
 
-async def _make(settings: Mapping[str, Any] | None, options: Mapping[str, Any]) -> AsyncWeb:
-    return AsyncWeb(settings, **options)
+def _by_place(settings: Mapping[str, Any]) -> tuple[dict[tuple[str, str], Any], dict[str, str]]:
+    """Return the values by section and key, and the providers that are set up under other names."""
+    from webseam.config import check, find_setting, split_name
 
-
-def _by_place(settings: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
-    from webseam.config import check, find_setting
-
-    flags = {}
+    flags, named = {}, {}
     for name, value in settings.items():
-        section, _, key = name.partition(".")
-        setting = find_setting(section, key, providers.schema_of, providers.sections)
-        flags[section, key] = check(setting, value, section, "the call")
-    return flags
+        table, key, kind = split_name(name, {})
+        setting = find_setting(table[-1], key, providers.schema_of, providers.sections, kind=kind)
+        flags[table[-1].replace("-", "_"), key] = check(setting, value, table[-1], "the call")
+        if kind is not None:
+            named[table[-1].replace("_", "-")] = kind
+    return flags, named
 
 
 def _key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:

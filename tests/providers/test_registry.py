@@ -48,7 +48,7 @@ def test_a_provider_declares_all_that_others_show_of_it(name: str) -> None:
     assert provider.key in ("required", "optional", "none")
     assert provider.keyless_for is None or provider.keyless_for in providers.ids()
     names = [setting.name for setting in provider.schema()]
-    assert names[: len(PROVIDER_COMMON)] == ["api_key", "base_url", "timeout", "enabled"]
+    assert names[: len(PROVIDER_COMMON)] == [setting.name for setting in PROVIDER_COMMON]
     assert len(names) == len(set(names))
 
 
@@ -180,7 +180,7 @@ def test_another_package_registers_a_provider_by_an_entry_point(tmp_path: Path) 
     assert answers == {
         "example": ["Example", 15, False],
         "config": ["k", "https://api.example.org", {"depth": "deep"}],
-        "schema": ["api_key", "base_url", "timeout", "enabled", "depth"],
+        "schema": [*(setting.name for setting in PROVIDER_COMMON), "depth"],
         "in sections": True,
         "exa": "Exa",
         "near": ["provider: 'example-serch' is not known", "did you mean example-search?"],

@@ -14,6 +14,11 @@ from webseam.search.route import Plan, plan
 from webseam.secrets import SavedKeys
 
 NO_KEY = {"exa": "no key (EXA_API_KEY)", "tavily": "no key (TAVILY_API_KEY)", "brave": "no key (BRAVE_API_KEY)"}
+ORDER = (
+    "exa searxng ollama firecrawl tavily parallel perplexity you jina brave kagi linkup serper serpapi searchapi google"
+    " bing mojeek tinyfish kimi zai synthetic exa-free parallel-free duckduckgo local"
+).split()
+FREE = ["exa-free", "parallel-free", "duckduckgo", "local"]  # what needs nothing set up
 KEYED = {"EXA_API_KEY": "key-of-exa", "TAVILY_API_KEY": "key-of-tavily", "BRAVE_API_KEY": "key-of-brave"}
 ENDPOINT = {"SEARXNG_URL": "http://127.0.0.1:8888"}
 ALL = {**KEYED, **ENDPOINT}
@@ -42,8 +47,10 @@ def refused(choice: str, environment: dict[str, str] | None = None, **options: A
 
 def test_auto_without_any_setting_asks_the_free_ones_and_lists_the_others_with_their_reason() -> None:
     found = planned(None)
-    assert (found.kind, asked(found)) == ("chain", ["exa-free", "duckduckgo", "local"])
-    assert skipped(found) == {
+    assert (found.kind, asked(found)) == ("chain", FREE)
+    reasons = skipped(found)
+    assert list(reasons) == [name for name in ORDER if name not in FREE]
+    assert {name: reasons[name] for name in ("exa", "searxng", "tavily", "brave")} == {
         "exa": NO_KEY["exa"],
         "searxng": "no address (SEARXNG_URL)",
         "tavily": NO_KEY["tavily"],
@@ -52,10 +59,15 @@ def test_auto_without_any_setting_asks_the_free_ones_and_lists_the_others_with_t
     assert found.notes == ()
 
 
+def test_the_default_order_is_this_and_some_are_only_asked_by_name() -> None:
+    automatic = [one.id for one in providers.every() if one.rank is not None]
+    assert (automatic, sorted(set(providers.ids()) - set(automatic))) == (ORDER, ["anysearch", "command", "custom"])
+
+
 def test_auto_asks_everything_that_is_set_up_in_the_default_order() -> None:
     found = planned("auto", ALL)
-    assert asked(found) == ["exa", "searxng", "tavily", "brave", "exa-free", "duckduckgo", "local"]
-    assert skipped(found) == {}
+    assert asked(found) == ["exa", "searxng", "tavily", "brave", *FREE]
+    assert list(skipped(found)) == [name for name in ORDER if name not in asked(found)]
 
 
 def test_auto_keeps_the_order_of_the_settings() -> None:
@@ -72,7 +84,7 @@ def test_auto_keeps_the_order_of_the_settings() -> None:
         pytest.param("tavily, exa,tavily", ALL, "chain", ["tavily", "exa"], id="a name given twice counts once"),
         pytest.param("exa,exa", ALL, "one", ["exa"], id="the same name twice is one name"),
         pytest.param("fuse", ALL, "fuse", ["exa", "searxng", "tavily"], id="fuse asks the first three"),
-        pytest.param("fuse", {}, "fuse", ["exa-free", "duckduckgo"], id="fuse leaves this machine out"),
+        pytest.param("fuse", {}, "fuse", ["exa-free", "parallel-free", "duckduckgo"], id="fuse leaves this machine out"),
         pytest.param("fuse:brave,exa", ALL, "fuse", ["brave", "exa"], id="fuse of named ones"),
         pytest.param("fuse:duckduckgo", {}, "fuse", ["duckduckgo"], id="fuse of one"),
         pytest.param("fuse", {"WEBSEAM_SEARCH_ALLOW": "local"}, "fuse", ["local"], id="fuse with only this machine"),
@@ -167,13 +179,14 @@ def test_local_only_leaves_what_stays_on_this_network() -> None:
     assert asked(planned("auto", ALL, local_only=True)) == ["searxng", "local"]
     assert asked(planned("auto", {**ALL, "WEBSEAM_SEARCH_LOCAL_ONLY": "1"})) == ["searxng", "local"]
     assert asked(planned("auto", {**ENDPOINT, "WEBSEAM_SEARCH_LOCAL_ONLY": "1"}, local_only=False)) == [
-        "searxng", "exa-free", "duckduckgo", "local",
-    ]  # fmt: skip
+        "searxng",
+        *FREE,
+    ]
 
 
 def test_when_nobody_is_left_the_plan_says_who_was_passed_over() -> None:
     found = planned("auto", {"WEBSEAM_SEARCH_ALLOW": "exa"})
-    assert (asked(found), len(skipped(found))) == ([], len(providers.ids()))
+    assert (asked(found), list(skipped(found))) == ([], ORDER)
 
 
 @pytest.mark.parametrize(

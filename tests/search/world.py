@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tests.world import Connection, Recorded, Site, World
+from webseam import providers as registry
 from webseam.errors import Outcome, WebSeamError
 from webseam.model import Attempt, Kind, SearchRequest, SearchResponse
 from webseam.net.client import Client
@@ -37,9 +38,11 @@ from webseam.providers.base import (
 )
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health
+from webseam.resilience.ledger import Ledger
 from webseam.resilience.pace import Pace
 from webseam.resilience.store import MemoryStore, Store
 from webseam.search.ask import Asker
+from webseam.search.exchange import Services
 from webseam.search.library import Library
 from webseam.search.route import Candidate, Plan
 from webseam.search.run import run
@@ -197,10 +200,15 @@ class Desk:
         self.health = Health(store, clock=self.clock)
         self._world = world
         self._clients: dict[str, Client] = {}
-        self.asker = Asker(
+        services = Services(
             client_for=self._client_for,
-            health=self.health,
             pace=Pace(store, clock=self.clock),
+            ledger=Ledger(store, clock=self.clock),
+            store=store,
+        )
+        self.asker = Asker(
+            services,
+            health=self.health,
             library=Library(Path(os.environ["WEBSEAM_CACHE_DIR"]) / "index.sqlite3", folders=list),
             clock=self.clock,
         )
@@ -281,7 +289,9 @@ class Fakes:
 
     def environment(self, *providers: str, keys: bool = True) -> dict[str, str]:
         """Return variables with which only these providers are used: each with a key, where it takes one."""
-        found = {"WEBSEAM_LOCAL_ENABLED": "false"}
+        # Of all the providers there are, `auto` sees those that are played here, in their usual order.
+        order = [name for name in registry.ids() if name in _PATHS or registry.get(name).local]
+        found = {"WEBSEAM_LOCAL_ENABLED": "false", "WEBSEAM_SEARCH_ORDER": ",".join(order)}
         for name in _PATHS:
             section = name.upper().replace("-", "_")
             if name not in providers:

@@ -105,6 +105,7 @@ class EgressPolicy:
             special-use names and non-public addresses for exactly those, never those about metadata or URL forms.
             An entry with addresses does not lift the rules about names.
         origin: the one origin of an operator policy, given as a URL; "" when that cannot be read, which allows nothing.
+        public: the origin must be a public one: its addresses are judged as those of any other host.
         own: `address:port` pairs webseam itself listens on; an unspecified address means every loopback one.
         proxy: a trusted proxy from the settings does the dialling, so only the literal rules apply.
         local_dns: with a proxy, resolve and judge addresses here all the same.
@@ -118,6 +119,7 @@ class EgressPolicy:
     ports: Collection[int] = WEB_PORTS
     allow: Collection[str] = ()
     origin: str | None = None
+    public: bool = False
     own: Collection[str] = ()
     proxy: bool = False
     local_dns: bool = False
@@ -139,13 +141,21 @@ class EgressPolicy:
 
     @classmethod
     def operator(
-        cls, base_url: str, *, own: Collection[str] = (), proxy: bool = False, local_dns: bool = False
+        cls,
+        base_url: str,
+        *,
+        public: bool = False,
+        own: Collection[str] = (),
+        proxy: bool = False,
+        local_dns: bool = False,
     ) -> EgressPolicy:
-        """Return the policy for a base URL in the settings: that origin alone, private or not, redirects refused.
+        """Return the policy for a base URL in the settings: that origin alone, redirects refused.
 
-        A base URL that cannot be read makes a policy that allows nothing; judging the URL itself gives the reason.
+        It may be private, unless `public` asks for a public host, on whatever port. A base URL that cannot be read
+        makes a policy that allows nothing; judging the URL itself gives the reason.
         """
-        return cls(origin=base_url, own=own, proxy=proxy, local_dns=local_dns)
+        ports = WEB_PORTS | {read.port} if public and isinstance(read := _parsed(base_url), URL) else WEB_PORTS
+        return cls(ports=ports, origin=base_url, public=public, own=own, proxy=proxy, local_dns=local_dns)
 
     def judge(self, url: str, resolve: Resolve) -> Verdict:
         """Return the verdict on `url`. `resolve` is called at most once, and only when no literal rule refuses."""
@@ -266,7 +276,7 @@ class EgressPolicy:
 
     def _granted(self, url: URL) -> bool:
         """True when the whole host is excepted, so that all of its addresses are."""
-        return self.origin is not None or any(grant.fits_host(url) for grant in self._grants)
+        return (self.origin is not None and not self.public) or any(grant.fits_host(url) for grant in self._grants)
 
 
 def _parsed(url: str) -> URL | Verdict:

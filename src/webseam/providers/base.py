@@ -9,28 +9,19 @@ Must not import the client of `webseam.net`, only its values.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Protocol
 from urllib.parse import quote_plus, urlencode
 
 from webseam.config import PROVIDER_COMMON, Setting, Settings
-from webseam.errors import Outcome, ProviderError
-from webseam.links import tidy
-from webseam.model import Kind, SearchHit, SearchRequest
+from webseam.errors import ProviderError
+from webseam.model import Kind, SearchRequest
 from webseam.net.message import Request
-from webseam.providers.dates import published_day
-from webseam.text import SNIPPET_LIMIT, clean, clip, plain, quote
-
-if TYPE_CHECKING:
-    from webseam.net.message import Response
-
-MAX_PASSAGES: Final = 20  # a hit; more is a page, and pages have their own command
-MAX_PASSAGE: Final = 10_000  # characters
-QUOTED_FROM: Final = 20_000  # characters of a body that a quotation may come from; a whole page would take seconds
-MAX_HITS: Final = 500  # a response; a provider that sends thousands is not asked to have all of them parsed
+from webseam.process import Program
+from webseam.providers.answers import Hits, Parsed, Reply, decode_json, rows, shape
+from webseam.resilience.ledger import NO_LIMITS, Limits
 
 
 class Support(StrEnum):
@@ -50,16 +41,32 @@ OPTIONS: Final[tuple[Option, ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderConfig:
-    """What one provider was set up with, for one operation."""
+    """What one provider was set up with, for one operation.
+
+    Attributes:
+        route: which of a provider's several places this is; "" when it has one.
+        reach: "own" = the origin of `base_url` wherever it is; "public" = that origin, at public addresses only.
+        proxy, ca_bundle, local_dns: how the network is reached (settings `net.*`).
+        price: US dollars a call, as declared or set; None = unknown.
+        limits, limits_in_all: budgets of this provider, and of all together.
+    """
 
     provider: str
     base_url: str = ""
+    route: str = ""
+    reach: Literal["own", "public"] = "own"
     key: str = field(default="", repr=False)
     key_identity: str = ""
     key_origin: str = ""
     timeout: float = 15.0
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    proxy: str | None = field(default=None, repr=False)
+    ca_bundle: str | None = None
+    local_dns: bool = False
+    price: float | None = None
+    limits: Limits = NO_LIMITS
+    limits_in_all: Limits = NO_LIMITS
 
     def url(self, path: str) -> str:
         """Return `base_url` with `path` appended; a path the base already ends with is not doubled."""
@@ -69,161 +76,28 @@ class ProviderConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer as a provider's `parse` sees it. `redact` removes this call's secrets from words that are quoted."""
+class Aside:
+    """A message that sets up a session: it takes no start slot and counts as no call of a budget."""
 
-    response: Response
-    redact: Callable[[str], str] = str
-    request: Request | None = None
-
-    @property
-    def status(self) -> int:
-        return self.response.status
-
-    def header(self, name: str) -> str | None:
-        return self.response.headers.get(name)
-
-    def text(self) -> str:
-        """The body as UTF-8, wrong bytes replaced."""
-        return self.response.body.decode("utf-8", "replace")
-
-    def json(self) -> Any:
-        """The body as JSON.
-
-        Raises:
-            ProviderError: bad_response (or blocked, for a challenge page), saying what came instead.
-        """
-        try:
-            return decode_json(self.response.body)
-        except ValueError as error:
-            from webseam.providers.verdicts import not_json
-
-            raise not_json(self, str(error)) from None
-
-    def quote(self, words: str) -> str:
-        """Somebody else's words, without secrets, cleaned and cut."""
-        return quote(self.redact(words[:QUOTED_FROM]))
+    request: Request
 
 
-def decode_json(body: bytes) -> Any:
-    """Return strict JSON (RFC 8259) from bytes: UTF-8, no NaN, no duplicate keys, no halves of surrogate pairs.
+class Memory(Protocol):
+    """Small facts a provider keeps per key and address, across processes; session ids, never keys."""
 
-    Raises:
-        ValueError: anything else; nesting beyond the interpreter's limit included.
-    """
-    try:
-        text = body.decode("utf-8-sig")
-        value = _STRICT.decode(text)
-        if "\\" in text and ("\\ud" in text or "\\uD" in text):
-            json.dumps(value, ensure_ascii=False).encode()  # fails on a surrogate that has no other half
-    except UnicodeError:
-        raise ValueError("text that is not valid Unicode") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
+    def get(self, name: str) -> dict[str, Any] | None:
+        """Return what was kept under `name`, or None."""
+
+    def set(self, name: str, value: dict[str, Any], *, ttl: float) -> None:
+        """Keep a small JSON object for `ttl` seconds."""
+
+    def delete(self, name: str) -> None:
+        """Forget one."""
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object with the same key twice")
-    return found
-
-
-_STRICT: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
-
-
-@dataclass(slots=True, kw_only=True)
-class Parsed:
-    """What one answer held. `more` is the request for the next page, where the service has one."""
-
-    hits: Sequence[SearchHit] = ()
-    dropped: dict[str, int] = field(default_factory=dict)
-    answer: str | None = None
-    notes: Sequence[str] = ()
-    cost: float | None = None
-    more: Request | None = None
-
-
-class Hits:
-    """Collects the hits of one answer: cleans every field, drops what cannot be one, and counts what it dropped."""
-
-    def __init__(self, provider: str) -> None:
-        self._providers = (provider,)
-        self.found: list[SearchHit] = []
-        self.dropped: dict[str, int] = {}
-
-    def add(
-        self,
-        *,
-        url: object,
-        title: object = None,
-        snippet: object = None,
-        published: object = None,
-        author: object = None,
-        site: object = None,
-        score: object = None,
-        passages: object = (),
-    ) -> None:
-        """Add one result as the service gave it. Values of a wrong type count as unknown."""
-        if len(self.found) >= MAX_HITS:
-            return self.drop("too many")
-        if not isinstance(url, str) or not url.strip():
-            return self.drop("no url")
-        address = tidy(url)
-        if address is None:
-            return self.drop("not http")
-        self.found.append(
-            SearchHit(  # what is absent is not looked at: most fields of most services are
-                url=address,
-                title=_title(title) if title else None,
-                snippet=_snippet(snippet) if snippet else None,
-                published=published_day(published) if published else None,
-                author=_title(author) if author else None,
-                site=_title(site) if site else None,
-                score=_number(score) if score is not None else None,
-                providers=self._providers,
-                passages=_passages(passages) if passages else (),
-            )
-        )
-        return None
-
-    def drop(self, reason: str) -> None:
-        self.dropped[reason] = self.dropped.get(reason, 0) + 1
-
-    def parsed(self, **more: Any) -> Parsed:
-        """Return everything collected as `Parsed`."""
-        return Parsed(hits=self.found, dropped=self.dropped, **more)
-
-
-def _snippet(value: object) -> str | None:
-    return clip(plain(value), SNIPPET_LIMIT) or None if isinstance(value, str) else None
-
-
-def _number(value: object) -> float | None:
-    """Return a finite number; the rest cannot be written as JSON again."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if isfinite(number) else None
-
-
-def _passages(value: object) -> tuple[str, ...]:
-    extracts = value[:MAX_PASSAGES] if isinstance(value, (list, tuple)) else ()
-    cleaned = (clean(extract).strip() for extract in extracts if isinstance(extract, str))
-    return tuple(clip(extract, MAX_PASSAGE) for extract in cleaned if extract)
-
-
-def _title(value: object) -> str | None:
-    words = plain(value) if isinstance(value, str) else ""
-    return None if not words or words == "N/A" else words
+# What a provider wants done next, and in the end what it read. Sent back: a `Reply`, or what a program printed.
+Step = Request | Aside | Program
+Conversation = Generator[Step, Any, Parsed]
 
 
 class Provider:
@@ -233,25 +107,34 @@ class Provider:
         id, label: the name used everywhere, and the one people know.
         receives: who gets the query, in words, for the privacy notes; "" when it stays on this machine.
         rank: place in the default order of `auto`, lower first; None = only when named.
+        means: how it answers: over the network, by a program started here, or out of the index of this machine.
+        several: may be set up more than once, as `[providers.<id>.NAME]`; NAME is then the id.
         base_url: where it answers unless set otherwise; "" = must be set.
         key: "required", "optional" or "none". key_env, base_env: environment names its own users know.
         key_file_env: environment names of a file whose first line is the key.
+        key_in_url: the service takes the key in the query string only.
         keyless_for: the provider whose place this one takes when that one has no key.
         settings: its own keys, beside `api_key`, `base_url`, `timeout`, `enabled`.
         options, kinds: how each option and each kind of source is met; what is not listed is unsupported.
         max_count, max_query: the most hits of one search, the longest query in characters.
         interval: least seconds between two starts, per key, over all processes of this user.
         price: US dollars a search where published; 0.0 = free; None = unknown.
+        timeout: seconds for one search unless set; None = `search.provider_timeout`.
+        retried_status: statuses worth one more try; None = those that usually pass.
+        retries_broken: an answer that cannot be decoded is worth one more try too.
     """
 
     id: ClassVar[str]
     label: ClassVar[str]
     receives: ClassVar[str] = ""
     rank: ClassVar[int | None] = None
+    means: ClassVar[Literal["network", "program", "index"]] = "network"
+    several: ClassVar[bool] = False
     base_url: ClassVar[str] = ""
     key: ClassVar[Literal["required", "optional", "none"]] = "required"
     key_env: ClassVar[tuple[str, ...]] = ()
     key_file_env: ClassVar[tuple[str, ...]] = ()
+    key_in_url: ClassVar[bool] = False
     base_env: ClassVar[tuple[str, ...]] = ()
     keyless_for: ClassVar[str | None] = None
     settings: ClassVar[tuple[Setting, ...]] = ()
@@ -261,7 +144,10 @@ class Provider:
     max_query: ClassVar[int] = 2_000
     interval: ClassVar[float] = 0.0
     price: ClassVar[float | None] = None
+    timeout: ClassVar[float | None] = None
     private: ClassVar[bool] = False
+    retried_status: ClassVar[tuple[int, ...] | None] = None
+    retries_broken: ClassVar[bool] = False
     hint: ClassVar[str] = ""
 
     def schema(self) -> tuple[Setting, ...]:
@@ -275,18 +161,41 @@ class Provider:
         """Return a base URL from variables other than those in `base_env`, or None."""
         return None
 
+    def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        """Return the places to ask, in order; each is tried and recorded on its own. Usually the one there is.
+
+        Raises:
+            SettingsError: the provider's own settings contradict each other or cannot be read.
+        """
+        return (config,)
+
+    def is_private(self, values: Mapping[str, Any]) -> bool:
+        """True when the query does not leave this network, as far as the settings say."""
+        return self.private
+
     def unavailable(self, config: ProviderConfig) -> str | None:
         """Why this provider cannot be used as it is set up, or None. Sends nothing."""
         if self.key == "required" and not config.key:
             return f"no key ({self.key_env[0]})" if self.key_env else "no key"
-        if not config.base_url and not self.local:
+        if not config.base_url and self.means == "network":
             return f"no address ({self.base_env[0]})" if self.base_env else "no address"
         return None
 
     @property
     def local(self) -> bool:
-        """True when it answers on this machine and nothing is sent."""
-        return False
+        """True when it answers out of the index of this machine and nothing is sent."""
+        return self.means == "index"
+
+    def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+        """Carry out one search step by step: yield what is to be sent, get the reply, return what was read.
+
+        Sends nothing itself, so that slots, budgets, deadline and egress are the same for all. Usually one request and
+        its answer; a request that `failure` names in its place is sent once.
+
+        Raises:
+            ProviderError: what the service's answer means.
+        """
+        return read_page(self, self.request(search, config), search, config)
 
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
         """Describe the call that runs `search`."""
@@ -306,6 +215,22 @@ class Provider:
         Returns an error, a request to send instead (once), or None for the common rules.
         """
         return None
+
+
+def read_page(provider: Provider, request: Request, search: SearchRequest, config: ProviderConfig) -> Conversation:
+    """Send one request and read its answer: the conversation of most providers, and that of each further page."""
+    from webseam.providers.verdicts import failure
+
+    for may_replace in (True, False):
+        reply: Reply = yield request
+        if 200 <= reply.status < 300:
+            break
+        judged = provider.failure(reply, search, config)
+        if isinstance(judged, Request) and may_replace:
+            request = judged
+            continue
+        raise judged if isinstance(judged, ProviderError) else failure(reply)
+    return provider.parse(reply, search, config)
 
 
 def post_json(
@@ -337,53 +262,27 @@ def get(config: ProviderConfig, path: str, query: Mapping[str, object], *headers
     )
 
 
-def shape(reply: Reply, value: object, wanted: str) -> ProviderError:
-    """Return the error for an answer that parsed but is not what this API sends: the error it states, when it does."""
-    from webseam.providers.verdicts import error_object
-
-    stated = error_object(reply, value)
-    if stated is not None:
-        return stated
-    found = ", ".join(sorted(map(str, value))[:8]) if isinstance(value, dict) else type(value).__name__
-    return ProviderError(
-        f"the answer has no {wanted} (it holds: {reply.quote(found)})",
-        outcome=Outcome.BAD_RESPONSE,
-        http_status=reply.status,
-    )
-
-
-def rows(reply: Reply, value: object, *path: str, required: bool = True) -> list[dict[str, Any]]:
-    """Return the list of objects at `path` in an answer; entries that are not objects are left out.
-
-    Raises:
-        ProviderError: bad_response when it is missing (and `required`) or no list.
-    """
-    place = value
-    for name in path:
-        place = place.get(name) if isinstance(place, dict) else None
-    if place is None and not required and isinstance(value, dict):
-        return []
-    if not isinstance(place, list):
-        raise shape(reply, value, ".".join(path))
-    return [entry for entry in place if isinstance(entry, dict)]
-
-
 __all__ = [
     "EMULATED",
     "NATIVE",
     "OPTIONS",
     "UNSUPPORTED",
+    "Aside",
+    "Conversation",
     "Hits",
+    "Memory",
     "Option",
     "Parsed",
     "Provider",
     "ProviderConfig",
     "Reply",
     "Setting",
+    "Step",
     "Support",
     "decode_json",
     "get",
     "post_json",
+    "read_page",
     "rows",
     "shape",
 ]

@@ -12,13 +12,10 @@ class Local(Provider):
     id = "local"
     label = "Documentation installed here"
     rank = 900
+    means = "index"
     key = "none"
     options = {"page": NATIVE}
     kinds = {"code": NATIVE}
     max_count = 100
     price = 0.0
     private = True
-
-    @property
-    def local(self) -> bool:
-        return True

@@ -11,14 +11,17 @@ from webseam.config import PROVIDER_COMMON, Settings, environment_name
 from webseam.errors import SettingsError
 from webseam.providers import section_of
 from webseam.providers.base import Provider, ProviderConfig
+from webseam.resilience.ledger import Limits
 from webseam.secrets import Key, SavedKeys, check_key, fingerprint
 
-_API_KEY, _BASE_URL, _TIMEOUT, _ENABLED = PROVIDER_COMMON
+_API_KEY, _BASE_URL, _TIMEOUT, _ENABLED, _PRICE, *_BUDGET = PROVIDER_COMMON
 _MAX_KEY_FILE: Final = 65_536  # bytes read of a key file
 
 
-def configure(provider: Provider, settings: Settings, saved: SavedKeys) -> ProviderConfig:
+def configure(provider: Provider, settings: Settings, saved: SavedKeys, *, key: Key | None = None) -> ProviderConfig:
     """Return what `provider` was set up with; whether that suffices is the provider's own `unavailable`.
+
+    `key` is used in place of the one that was set up, to try it before it is kept.
 
     Raises:
         SettingsError: a value is malformed, naming it and its source.
@@ -31,20 +34,54 @@ def configure(provider: Provider, settings: Settings, saved: SavedKeys) -> Provi
         values[setting.name] = value
         if setting.secret and value:
             secrets.append(str(value))
-    key = find_key(provider, settings, saved)
+    key = key or find_key(provider, settings, saved)
     if key is not None:
         secrets.append(key.value)
     timeout, _ = settings.read(section, _TIMEOUT)
+    usual = provider.timeout or settings.get("search", "provider_timeout")
+    price, _ = settings.read(section, _PRICE)
     return ProviderConfig(
         provider=provider.id,
         base_url=_base_url(provider, settings, section),
         key=key.value if key else "",
         key_identity=fingerprint(key.value) if key else "",
         key_origin=key.origin if key else "",
-        timeout=settings.get("search", "provider_timeout") if timeout is None else timeout,
+        timeout=usual if timeout is None else timeout,
         values=values,
         secrets=tuple(secrets),
+        proxy=settings.get("net", "proxy"),
+        ca_bundle=settings.get("net", "ca_bundle"),
+        local_dns=settings.get("net", "local_dns"),
+        price=provider.price if price is None else price,
+        limits=limits_of(provider, settings),
+        limits_in_all=limits_in_all(settings),
     )
+
+
+def places(
+    provider: Provider, settings: Settings, saved: SavedKeys, *, key: Key | None = None
+) -> tuple[ProviderConfig, ...]:
+    """Return each place that `provider` would be asked at, in order; see `Provider.routes`.
+
+    Raises:
+        SettingsError: as `configure`, and what the provider itself finds wrong.
+    """
+    return provider.routes(configure(provider, settings, saved, key=key), settings)
+
+
+def limits_of(provider: Provider, settings: Settings) -> Limits:
+    """Return the budget of one provider."""
+    section = section_of(provider.id)
+    return _limits({setting.name: settings.read(section, setting)[0] for setting in _BUDGET})
+
+
+def limits_in_all(settings: Settings) -> Limits:
+    """Return the budget of all providers together."""
+    return _limits({setting.name: settings.get("budget", setting.name) for setting in _BUDGET})
+
+
+def _limits(values: dict[str, Any]) -> Limits:
+    return Limits(**{name.removeprefix("max_"): value for name, value in values.items()})
 
 
 def enabled(provider: Provider, settings: Settings) -> bool:

@@ -16,13 +16,13 @@ from webseam.model import Attempt, SearchHit, SearchRequest
 from webseam.net.redact import Redactor
 from webseam.providers.base import Parsed, Provider
 from webseam.resilience.health import Standing
+from webseam.search.exchange import Exchange, never_left
 from webseam.search.filters import count_dropped, has_dates, page_of, passing
 from webseam.search.prepare import Prepared
 from webseam.search.route import Candidate
 from webseam.text import clean, clip, quote
 
 MAX_ANSWER: Final = 4_000  # characters of a provider's own short answer
-_BEFORE_SENDING: Final = ("dns", "connect", "tls")  # phases of the transport
 _ADVISED: Final = (Outcome.AUTH, Outcome.QUOTA, Outcome.RATE_LIMITED, Outcome.BLOCKED, Outcome.UNAVAILABLE)
 
 
@@ -48,11 +48,17 @@ class Asked:
         return self.attempt.outcome
 
 
-def skipped(provider: Provider, standing: Standing) -> Asked:
+def skipped(provider: Provider, standing: Standing, *, route: str = "") -> Asked:
     """Return the record of a provider that was passed over because of what is held against it."""
     until = f" until {_clock(standing.until)}" if standing.until else ""
-    attempt = Attempt(provider=provider.id, outcome=Outcome.UNAVAILABLE, detail=f"{standing.reason}{until}")
+    detail = f"{of_route(route)}{standing.reason}{until}"
+    attempt = Attempt(provider=provider.id, outcome=Outcome.UNAVAILABLE, detail=detail)
     return Asked(attempt, hint=advice(provider, standing.outcome))
+
+
+def of_route(route: str) -> str:
+    """Return what a detail begins with when a provider has several places to ask."""
+    return f"{route} route: " if route else ""
 
 
 def _clock(instant: float) -> str:
@@ -84,7 +90,7 @@ def found(
         provider=provider.id,
         outcome=outcome,
         took=round(time.monotonic() - started, 4),
-        cost=parsed.cost if parsed.cost is not None else provider.price,
+        cost=parsed.cost,
         hits=len(parsed.hits),
     )
     return Asked(
@@ -110,8 +116,9 @@ def quote_answer(answer: str | None) -> str | None:
     return clip(clean(answer).strip(), MAX_ANSWER) or None if answer else None
 
 
-def failed(provider: Provider, error: Exception, started: float, redact: Redactor, *, called: bool) -> Asked:
-    """Return the record of a failure. `called` is False when it came before the provider was tried."""
+def failed(exchange: Exchange, error: Exception, started: float) -> Asked:
+    """Return the record of a failure, before the provider was tried or after."""
+    provider, redact, called = exchange.provider, exchange.redact, exchange.called
     outcome = outcome_of(error)
     status = error.http_status if isinstance(error, ProviderError) else None
     if isinstance(error, (ProviderError, TransportError, EgressDenied)):
@@ -124,22 +131,19 @@ def failed(provider: Provider, error: Exception, started: float, redact: Redacto
         provider=provider.id,
         outcome=outcome,
         took=round(time.monotonic() - started, 4),
-        detail=redact(detail),
+        detail=redact(of_route(exchange.config.route) + detail),
         http_status=status,
         retry_after=error.retry_after if isinstance(error, ProviderError) else None,
     )
     hint = error.hint if isinstance(error, WebSeamError) else None
-    return Asked(attempt, sent=called and not _never_left(error), called=called, hint=hint or advice(provider, outcome))
+    return Asked(
+        attempt, sent=exchange.sent and not never_left(error), called=called, hint=hint or advice(provider, outcome)
+    )
 
 
 def advice(provider: Provider, outcome: Outcome | None) -> str | None:
     """Return what the provider's users can do about a failure; how to get a key is no advice about a broken server."""
     return (provider.hint or None) if outcome in _ADVISED else None
-
-
-def _never_left(error: Exception) -> bool:
-    """True when the query cannot have reached anybody: there was no connection to send it over."""
-    return isinstance(error, EgressDenied) or (isinstance(error, TransportError) and error.phase in _BEFORE_SENDING)
 
 
 def unreadable(error: Exception, redact: Redactor) -> ProviderError:

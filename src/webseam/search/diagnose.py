@@ -7,22 +7,15 @@ client, policy and parser, and reports how far it came.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from webseam.errors import Outcome, ProviderError, TransportError, WebSeamError
 from webseam.model import SearchRequest
-from webseam.net.redact import Redactor
-from webseam.providers.base import ProviderConfig, Reply
-from webseam.providers.verdicts import failure
 from webseam.resilience.deadline import Deadline
-from webseam.search.asked import advice, unreadable
+from webseam.search.asked import advice, of_route, unreadable
+from webseam.search.exchange import Exchange, Services
 from webseam.search.prepare import prepare
 from webseam.search.route import Candidate
-
-if TYPE_CHECKING:
-    from webseam.net.client import Client
 
 PROBE = SearchRequest(query="example domain", count=1)
 
@@ -33,7 +26,7 @@ class Diagnosis:
 
     Attributes:
         timings: seconds of "dns", "connect", "tls", "first_byte", "total", as far as it came.
-        failed_at: "setup", "dns", "connect", "tls", "first_byte", "body", "auth", "answer" or "" when nothing failed.
+        failed_at: "setup", "dns", "connect", "tls", "first_byte", "body", "auth", "answer", "deadline"; "" = nowhere.
     """
 
     provider: str
@@ -45,40 +38,41 @@ class Diagnosis:
     hits: int = 0
 
 
-async def diagnose(
-    candidate: Candidate, client_for: Callable[[ProviderConfig], Client], deadline: Deadline
-) -> Diagnosis:
-    """Send one small search to one provider and say how far it came. Raises nothing but cancellation."""
+async def diagnose(candidate: Candidate, services: Services, deadline: Deadline) -> Diagnosis:
+    """Ask one provider for one hit and say how far it came. Raises nothing but cancellation."""
     provider, config = candidate.provider, candidate.config
     if provider.local:
         return Diagnosis(provider=provider.id, outcome=Outcome.OK, detail="answers on this machine; nothing was sent")
-    redact = Redactor(config.secrets)
+    exchange = Exchange(services, provider, config, deadline)
     started = time.monotonic()
-    timings: dict[str, float] = {}
     try:
-        request = provider.request(prepare(provider, PROBE).search, config)
-        response = await client_for(config).send(request, expires_at=deadline.sooner(config.timeout).at)
-        timings = dict(response.timings)
-        reply = Reply(response, redact, request)
-        if not 200 <= reply.status < 300:
-            judged = provider.failure(reply, PROBE, config)
-            raise judged if isinstance(judged, ProviderError) else failure(reply)
-        parsed = provider.parse(reply, PROBE, config)
+        parsed = await exchange.page(prepare(provider, PROBE).search)
     except Exception as error:  # noqa: BLE001 - as in a search; a check that crashes says less than one that fails
-        told = error if isinstance(error, WebSeamError) else unreadable(error, redact)
+        told = _told(error, exchange)
         return Diagnosis(
             provider=provider.id,
             outcome=told.outcome,
-            timings=timings or {"total": time.monotonic() - started},
+            timings=exchange.timings or {"total": time.monotonic() - started},
             failed_at=_step(told),
-            detail=redact(told.detail),
+            detail=exchange.redact(of_route(config.route) + told.detail),
             hint=told.hint or advice(provider, told.outcome),
         )
     outcome = Outcome.OK if parsed.hits else Outcome.EMPTY
-    return Diagnosis(provider=provider.id, outcome=outcome, timings=timings, hits=len(parsed.hits))
+    return Diagnosis(provider=provider.id, outcome=outcome, timings=exchange.timings, hits=len(parsed.hits))
+
+
+def _told(error: Exception, exchange: Exchange) -> WebSeamError:
+    if isinstance(error, WebSeamError):
+        return error
+    if isinstance(error, TimeoutError):
+        words = "no time was left for it" if exchange.called else "its next free slot is too far away"
+        return ProviderError(words, outcome=Outcome.TIMEOUT)
+    return unreadable(error, exchange.redact)
 
 
 def _step(error: WebSeamError) -> str:
     if isinstance(error, TransportError):
         return error.phase
+    if error.outcome is Outcome.TIMEOUT:
+        return "deadline"
     return "auth" if error.outcome in (Outcome.AUTH, Outcome.QUOTA) else "answer"

@@ -9,9 +9,9 @@ from webseam import providers
 from webseam.config import Settings
 from webseam.errors import ProviderError, SettingsError
 from webseam.providers.base import OPTIONS, Provider, ProviderConfig
-from webseam.providers.setup import configure
+from webseam.providers.setup import places
 from webseam.resilience.health import Health
-from webseam.search.ask import place_of
+from webseam.search.exchange import place_of
 from webseam.search.route import plan, refusal
 from webseam.secrets import SavedKeys
 
@@ -75,7 +75,7 @@ def declared(provider: Provider) -> dict[str, Any]:
 def states(settings: Settings, saved: SavedKeys, health: Health) -> list[ProviderState]:
     """Return the state of every provider, in the default order."""
     chosen = _chosen(settings, saved)
-    return [_state(one, settings, saved, health, chosen) for one in providers.every()]
+    return [_state(one, settings, saved, health, chosen) for one in providers.every(settings.named)]
 
 
 def _chosen(settings: Settings, saved: SavedKeys) -> frozenset[str]:
@@ -89,11 +89,13 @@ def _chosen(settings: Settings, saved: SavedKeys) -> frozenset[str]:
 def _state(
     provider: Provider, settings: Settings, saved: SavedKeys, health: Health, chosen: frozenset[str]
 ) -> ProviderState:
+    found: list[tuple[ProviderConfig, str | None]] = []
     try:
-        config = configure(provider, settings, saved)
-        reason = refusal(provider, settings) or provider.unavailable(config)
+        for config in places(provider, settings, saved):
+            found.append((config, refusal(provider, settings, config) or provider.unavailable(config)))
     except SettingsError as error:
-        config, reason = ProviderConfig(provider=provider.id), error.detail
+        found = [(ProviderConfig(provider=provider.id), error.detail)]
+    config, reason = next((one for one in found if one[1] is None), found[0])  # it is as well as its best place
     standing = health.look(provider.id, place_of(provider, config))
     state = reason or (standing.reason if not standing.usable else "ready")
     return ProviderState(

@@ -14,8 +14,8 @@ from webseam.config import Settings
 from webseam.errors import Outcome, ProviderError, RequestError, SettingsError
 from webseam.model import Attempt
 from webseam.providers.base import Provider, ProviderConfig
-from webseam.providers.setup import configure, enabled
-from webseam.secrets import SavedKeys
+from webseam.providers.setup import configure, enabled, places
+from webseam.secrets import Key, SavedKeys
 
 AUTO: Final = "auto"
 FUSE: Final = "fuse"
@@ -53,8 +53,17 @@ class Plan:
         object.__setattr__(self, "identity", asked)
 
 
-def plan(choice: str | None, settings: Settings, saved: SavedKeys, *, local_only: bool | None = None) -> Plan:
+def plan(
+    choice: str | None,
+    settings: Settings,
+    saved: SavedKeys,
+    *,
+    local_only: bool | None = None,
+    key: Key | None = None,
+) -> Plan:
     """Return the plan for `choice`: "auto", a name, "a,b,c", "fuse" or "fuse:a,b,c"; None = the setting.
+
+    `key` is used for a single named provider in place of the one that is set up.
 
     Raises:
         SettingsError: an unknown name, proposing the nearest. ProviderError: a named provider cannot be used.
@@ -71,7 +80,7 @@ def plan(choice: str | None, settings: Settings, saved: SavedKeys, *, local_only
         networked = [one for one in automatic.candidates if not one.provider.local]
         chosen = (networked or list(automatic.candidates))[:FUSED]
         return Plan("fuse", tuple(chosen), automatic.skipped, automatic.notes)
-    return _named(kind, names, settings, saved)
+    return _named(kind, names, settings, saved, key)
 
 
 def _names(wanted: str) -> tuple[Literal["one", "chain", "fuse"], list[str]]:
@@ -86,7 +95,7 @@ def _names(wanted: str) -> tuple[Literal["one", "chain", "fuse"], list[str]]:
     return ("one" if len(known) == 1 else "chain"), known
 
 
-def refusal(provider: Provider, settings: Settings) -> str | None:
+def refusal(provider: Provider, settings: Settings, config: ProviderConfig) -> str | None:
     """Return why the user's own rules forbid this provider, or None. They bind whoever named it."""
     allow, deny = _rule(settings, "allow"), _rule(settings, "deny")
     if allow and provider.id not in allow:
@@ -95,7 +104,7 @@ def refusal(provider: Provider, settings: Settings) -> str | None:
         return "in search.deny"
     if not enabled(provider, settings):
         return "switched off in the settings"
-    if settings.get("search", "local_only") and not (provider.private or provider.local):
+    if settings.get("search", "local_only") and not (provider.is_private(config.values) or provider.local):
         return "sends the query off this network (local-only is on)"
     return None
 
@@ -109,66 +118,78 @@ def _check_rules(settings: Settings) -> None:
     for key in ("allow", "deny"):
         for name in _rule(settings, key):
             try:
-                providers.get(name)
+                providers.get(name, settings.named)
             except SettingsError as error:
                 raise SettingsError(f"search.{key}", error.detail.split(": ", 1)[1], hint=error.hint) from None
 
 
 def _auto(settings: Settings, saved: SavedKeys) -> Plan:
     order = _rule(settings, "order")
-    names = list(dict.fromkeys(order)) or [one.id for one in providers.every() if one.rank is not None]
+    names = list(dict.fromkeys(order)) or [one.id for one in providers.every(settings.named) if one.rank is not None]
     found: list[Candidate] = []
     skipped: list[Attempt] = []
     for name in names:
-        provider = providers.get(name)
-        config = configure(provider, settings, saved)
-        reason = refusal(provider, settings) or provider.unavailable(config)
-        if reason is None:
-            found.append(Candidate(provider, config))
-        else:
-            skipped.append(Attempt(provider=name, outcome=Outcome.UNAVAILABLE, detail=reason))
+        provider = providers.get(name, settings.named)
+        usable, passed_over = _places(provider, settings, saved)
+        found.extend(usable)
+        skipped.extend(passed_over)
     return Plan("chain", tuple(found), tuple(skipped))
 
 
-def _named(kind: Literal["one", "chain", "fuse"], names: list[str], settings: Settings, saved: SavedKeys) -> Plan:
+def _named(
+    kind: Literal["one", "chain", "fuse"], names: list[str], settings: Settings, saved: SavedKeys, key: Key | None
+) -> Plan:
     found: list[Candidate] = []
     skipped: list[Attempt] = []
     notes: list[str] = []
     for name in names:
-        provider = providers.get(name)
-        config = configure(provider, settings, saved)
-        reason = refusal(provider, settings) or provider.unavailable(config)
-        stand_in = _keyless(provider, config) if reason and not refusal(provider, settings) else None
+        provider = providers.get(name, settings.named)
+        usable, passed_over = _places(provider, settings, saved, key)
+        stand_in = None if usable else _keyless(provider, settings, saved)
         if stand_in is not None:
-            own = configure(stand_in, settings, saved)
-            if not (refusal(stand_in, settings) or stand_in.unavailable(own)):
-                provider, config, reason = stand_in, own, None
+            own, _ = _places(stand_in, settings, saved)
+            if own:
+                provider, usable, passed_over = stand_in, own, []
                 notes.append(f"{name} has no key, so {provider.id} was asked ({provider.receives} receives the query)")
-        if reason is None:
-            if all(one.id != provider.id for one in found):  # named itself too, or for two others
-                found.append(Candidate(provider, config))
-        elif kind == "one":
-            raise _cannot_use(provider, reason)
-        else:
-            skipped.append(Attempt(provider=name, outcome=Outcome.UNAVAILABLE, detail=reason))
+        if kind == "one" and not usable:
+            raise _cannot_use(provider, passed_over)
+        if all(one.id != provider.id for one in found):  # named itself too, or for two others
+            found.extend(usable)
+            skipped.extend(passed_over)
     return Plan(kind, tuple(found), tuple(skipped), tuple(notes))
 
 
-def _keyless(provider: Provider, config: ProviderConfig) -> Provider | None:
-    """Return the free tier that takes this provider's place when it has no key."""
-    if config.key or provider.key != "required":
+def _places(
+    provider: Provider, settings: Settings, saved: SavedKeys, key: Key | None = None
+) -> tuple[list[Candidate], list[Attempt]]:
+    """Return where a provider can be asked, and why it cannot at its other places."""
+    found, skipped = [], []
+    for config in places(provider, settings, saved, key=key):
+        reason = refusal(provider, settings, config) or provider.unavailable(config)
+        if reason is None:
+            found.append(Candidate(provider, config))
+        else:
+            detail = f"{config.route} route: {reason}" if config.route else reason
+            skipped.append(Attempt(provider=provider.id, outcome=Outcome.UNAVAILABLE, detail=detail))
+    return found, skipped
+
+
+def _keyless(provider: Provider, settings: Settings, saved: SavedKeys) -> Provider | None:
+    """Return the free tier that takes this provider's place when it has no key; not when a rule forbids it."""
+    config = configure(provider, settings, saved)
+    if config.key or provider.key != "required" or refusal(provider, settings, config):
         return None
     return next((other for other in providers.every() if other.keyless_for == provider.id), None)
 
 
-def _cannot_use(provider: Provider, reason: str) -> ProviderError:
-    attempt = Attempt(provider=provider.id, outcome=Outcome.UNAVAILABLE, detail=reason)
+def _cannot_use(provider: Provider, skipped: list[Attempt]) -> ProviderError:
+    reason = "; ".join(attempt.detail or "" for attempt in skipped)
     return ProviderError(
         f"{provider.id} cannot be used: {reason}",
         outcome=Outcome.UNAVAILABLE,
         provider=provider.id,
         hint=provider.hint or None,
-        attempts=(attempt,),
+        attempts=tuple(skipped),
     )
 
 

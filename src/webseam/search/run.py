@@ -112,9 +112,12 @@ async def _hedged(
 async def _all_at_once(
     candidates: Sequence[Candidate], search: SearchRequest, asker: Asker, deadline: Deadline, terms: Terms
 ) -> list[Asked]:
+    by_provider: dict[str, list[Candidate]] = {}
+    for candidate in candidates:  # the places of one provider stand in for each other
+        by_provider.setdefault(candidate.id, []).append(candidate)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(asker.ask(candidate, search, deadline, terms)) for candidate in candidates]
-    return [task.result() for task in tasks]
+        tasks = [group.create_task(_in_turn(places, search, asker, deadline, terms)) for places in by_provider.values()]
+    return [asked for task in tasks for asked in task.result()]
 
 
 def _no_time(candidate: Candidate) -> Asked:

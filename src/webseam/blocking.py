@@ -1,0 +1,81 @@
+"""`Web`: the facade for programs without an event loop, and inside one, e.g. in a notebook.
+
+One background thread runs the loop in which an `AsyncWeb` lives; every call is carried over to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from webseam.model import SearchRequest, SearchResponse
+from webseam.web import AsyncWeb
+
+T = TypeVar("T")
+
+
+class Web:
+    """The web for programs without an event loop; also inside one, e.g. a notebook.
+
+    The same arguments as `AsyncWeb`; `search` without `await`, and `close`. One background thread runs the loop.
+    """
+
+    def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="webseam", daemon=True)
+        self._thread.start()
+        try:
+            self._web = self._call(_make(settings, options))
+        except BaseException:
+            self._stop()
+            raise
+
+    def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
+        """Search the web; see `AsyncWeb.search`."""
+        return self._call(self._web.search(query, **options))
+
+    def close(self) -> None:
+        """Close connections and end the background thread."""
+        if not self._loop.is_closed():
+            self._call(self._web.aclose())
+            self._stop()
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Ctrl-C in the caller's thread must stop the work in ours
+            raise
+
+    def _stop(self) -> None:
+        self._call(_wind_up())  # in its own thread: this one may be running a loop, and can run no second one
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+async def _wind_up() -> None:
+    """End what an interrupted call left under way, as `asyncio.run` would."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
+
+
+async def _make(settings: Mapping[str, Any] | None, options: Mapping[str, Any]) -> AsyncWeb:
+    return AsyncWeb(settings, **options)

@@ -1,0 +1,289 @@
+"""Carrying out a provider's conversation: what it wants sent is sent, within slots, budgets, deadline and egress.
+
+A provider only yields what is to be sent and reads what comes back; everything that must be the same for all of them
+happens here, once, for searches and for checks alike. Whatever counts as a call takes a start slot and its place in the
+budgets before, also a second page, a second try and a request in place of a refused one: a service counts requests, not
+searches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from webseam.errors import EgressDenied, Outcome, ProviderError, TransportError, WebSeamError
+from webseam.model import SearchRequest
+from webseam.net.message import Request
+from webseam.net.redact import Redactor
+from webseam.process import Printed, Program
+from webseam.providers.base import Aside, Conversation, Parsed, Provider, ProviderConfig, Reply, Step, read_page
+from webseam.resilience.deadline import Deadline
+from webseam.resilience.pace import Pace
+from webseam.resilience.retry import RetryBudget, retrying
+from webseam.secrets import fingerprint
+
+if TYPE_CHECKING:
+    from webseam.net.client import Client
+    from webseam.net.message import Response
+    from webseam.resilience.ledger import Ledger, Ticket
+    from webseam.resilience.store import Store
+
+RETRY_DELAY: Final = 0.5  # seconds before the one more try
+MAX_STEPS: Final = 12  # messages of one conversation; a provider that wants more goes in circles
+_RETRIED_STATUS: Final = (502, 503)
+_RETRIED_KIND: Final = ("reset", "empty")  # the connection broke before an answer began; a closed port stays closed
+_BEFORE_SENDING: Final = ("dns", "connect", "tls")  # phases of the transport
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What all exchanges of one `AsyncWeb` share."""
+
+    client_for: Callable[[ProviderConfig], Client]
+    pace: Pace
+    ledger: Ledger
+    store: Store
+    retries: dict[str, RetryBudget] = field(default_factory=dict)
+
+
+class Exchange:
+    """One provider, asked once: all its pages, retries and handshakes under one deadline.
+
+    Attributes:
+        called: something was on its way out, so that how it ended says something about the provider.
+        sent: that was the query itself, not only a handshake.
+        cost: US dollars of all calls so far, as reported or declared; None when none was made or a price is unknown.
+        timings: seconds of the last call's phases, as far as it came.
+    """
+
+    def __init__(self, services: Services, provider: Provider, config: ProviderConfig, deadline: Deadline) -> None:
+        self.provider, self.config = provider, config
+        self.deadline = deadline.sooner(config.timeout)
+        self.redact = redactor(config.secrets)
+        self.called = self.sent = False
+        self.timings: dict[str, float] = {}
+        self._services = services
+        self._memory = _Memory(services.store, f"{provider.id}:{place_of(provider, config)}")
+        self._tickets: list[Ticket] = []
+        self._costs: list[float | None] = []
+
+    def begin(self, search: SearchRequest) -> tuple[Conversation, Step]:
+        """Return the conversation of a search and its first step; what the provider refuses to ask is raised here."""
+        conversation = self.provider.converse(search, self.config, self._memory)
+        first: Step = next(conversation)
+        if not isinstance(first, Program):
+            self._client().prepare()  # 150 ms of imports in a fresh process, which must not follow its turn
+        return conversation, first
+
+    async def page(self, search: SearchRequest, more: Request | None = None) -> Parsed:
+        """Return what one page holds: the first, or the one that `more` asks for."""
+        try:
+            return await self._once(search, more)
+        except (ProviderError, TransportError) as error:
+            if not (self.provider.retries_broken and _is_broken(error)) or self.deadline.remaining() <= RETRY_DELAY:
+                raise
+            await asyncio.sleep(RETRY_DELAY)
+            return await self._once(search, more)
+
+    async def _once(self, search: SearchRequest, more: Request | None) -> Parsed:
+        if more is None:
+            conversation, step = self.begin(search)
+        else:
+            conversation = read_page(self.provider, more, search, self.config)
+            step = next(conversation)
+        self._tickets = []
+        try:
+            for _ in range(MAX_STEPS):
+                step = conversation.send(await self._carry_out(step))
+        except StopIteration as done:
+            parsed: Parsed = done.value
+            self._settle(parsed.cost)
+            return parsed
+        finally:
+            conversation.close()
+        raise ProviderError("it was asked again and again without coming to an answer", outcome=Outcome.BAD_RESPONSE)
+
+    async def _carry_out(self, step: Step) -> Reply | Printed:
+        if isinstance(step, Aside):
+            self.called = True
+            return Reply(
+                await self._client().send(step.request, expires_at=self.deadline.at), self.redact, step.request
+            )
+        if isinstance(step, Program):
+            await self._turn()
+            return await self._run(step)
+        await self._turn()
+        return Reply(await self._send(step), self.redact, step)
+
+    async def _turn(self) -> None:
+        """Wait until this provider may be called again with this key, and take a call out of the budgets.
+
+        Raises:
+            TimeoutError: the deadline comes first. ProviderError: quota, a budget is used up.
+        """
+        config = self.config
+        if self.provider.interval:
+            name = f"{self.provider.id}:{config.key_identity}"
+            await self._services.pace.wait(name, self.provider.interval, deadline=self.deadline)
+        if self.deadline.expired:
+            raise TimeoutError
+        try:
+            ticket = self._services.ledger.reserve(self.provider.id, config.price, config.limits, config.limits_in_all)
+        except ProviderError:
+            self.called = False  # the user's own limit: nothing to hold against the provider
+            raise
+        self._tickets.append(ticket)
+        self._costs.append(config.price)
+        self.called = self.sent = True
+
+    async def _another_turn(self, before: WebSeamError) -> None:
+        """Wait for the turn of a second try; when there is none to be had, the first one's error stands."""
+        called = self.called
+        try:
+            await self._turn()
+        except (TimeoutError, ProviderError):
+            self.called = called
+            raise before from None
+
+    async def _run(self, program: Program) -> Printed:
+        from webseam.process import run
+
+        started = time.monotonic()
+        try:
+            return await run(program, expires_at=self.deadline.at)
+        except FileNotFoundError:
+            self._refund()
+            raise ProviderError(f"there is no program {program.argv[0]}", outcome=Outcome.UNAVAILABLE) from None
+        finally:
+            self.timings = {"total": time.monotonic() - started}
+
+    async def _send(self, request: Request) -> Response:
+        name, client = self.provider.id, self._client()
+        budget = self._services.retries.get(name)
+        if budget is None:
+            budget = self._services.retries[name] = RetryBudget()
+        before: WebSeamError | None = None
+        statuses = self.provider.retried_status or _RETRIED_STATUS
+
+        async def once() -> Response:
+            nonlocal before
+            try:
+                if before is not None:
+                    await self._another_turn(before)
+                response = await client.send(request, expires_at=self.deadline.at)
+                self.timings = dict(response.timings)
+                if response.status >= 400:
+                    self._unbilled()
+                if response.status in statuses and response.headers.get("retry-after") is None:
+                    raise _Passing(response)
+            except (EgressDenied, TransportError) as error:
+                if never_left(error):
+                    self._refund()
+                before = error
+                raise
+            except _Passing as error:
+                before = error
+                raise
+            return response
+
+        try:
+            return await retrying(once, deadline=self.deadline, budget=budget, delay=RETRY_DELAY, worth=_worth)
+        except _Passing as passing_failure:
+            return passing_failure.response
+
+    def _client(self) -> Client:
+        return self._services.client_for(self.config)
+
+    # Money.
+
+    @property
+    def cost(self) -> float | None:
+        known = [cost for cost in self._costs if cost is not None]
+        return sum(known) if known and len(known) == len(self._costs) else None
+
+    def notes(self) -> list[str]:
+        """Return what is to be said about budgets that are nearly used up."""
+        config = self.config
+        return self._services.ledger.notes(self.provider.id, config.limits, config.limits_in_all)
+
+    def _settle(self, cost: float | None) -> None:
+        """Book what a page really cost, on its last call; the others keep the declared price."""
+        for ticket in self._tickets[:-1]:
+            ticket.settle(None)
+        if self._tickets:
+            self._tickets[-1].settle(cost)
+            self._costs[-1] = cost if cost is not None else self._costs[-1]
+
+    def _refund(self) -> None:
+        self._tickets.pop().refund()
+        self._costs.pop()
+
+    def _unbilled(self) -> None:
+        self._tickets.pop().unbilled()
+        self._costs[-1] = 0.0
+
+
+class _Passing(WebSeamError):
+    """A status that is worth one more try; the response stands when the retry brings no other."""
+
+    outcome = Outcome.UPSTREAM
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(f"HTTP {response.status}")
+        self.response = response
+
+
+class _Memory:
+    """What one provider keeps for one key and address; see `providers.base.Memory`."""
+
+    __slots__ = ("_owner", "_store")
+
+    def __init__(self, store: Store, owner: str) -> None:
+        self._store, self._owner = store, owner
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        return self._store.get("memory", f"{self._owner}:{name}")
+
+    def set(self, name: str, value: dict[str, Any], *, ttl: float) -> None:
+        self._store.set("memory", f"{self._owner}:{name}", value, ttl=ttl)
+
+    def delete(self, name: str) -> None:
+        self._store.delete("memory", f"{self._owner}:{name}")
+
+
+@lru_cache(maxsize=256)
+def redactor(secrets: tuple[str, ...]) -> Redactor:
+    """Return the redactor of these secrets; making one costs more than a search should pay each time."""
+    return Redactor(secrets)
+
+
+def never_left(error: Exception) -> bool:
+    """True when the query cannot have reached anybody: there was no connection to send it over."""
+    return isinstance(error, EgressDenied) or (isinstance(error, TransportError) and error.phase in _BEFORE_SENDING)
+
+
+def place_of(provider: Provider, config: ProviderConfig) -> str:
+    """Return what stands for a provider's key, or its address without one, in the shared state.
+
+    Another key is another account, and another address is another service: neither inherits a cool-down.
+    """
+    if config.key_identity or config.base_url == provider.base_url:
+        return config.key_identity
+    return fingerprint(config.base_url)
+
+
+def _worth(error: WebSeamError) -> bool:
+    return isinstance(error, _Passing) or (
+        isinstance(error, TransportError) and error.kind in _RETRIED_KIND and error.phase != "body"
+    )
+
+
+def _is_broken(error: WebSeamError) -> bool:
+    """True for a network error, and for an answer that cannot be read at all; not for a clear refusal."""
+    if isinstance(error, TransportError):
+        return error.outcome is Outcome.NETWORK and not _worth(error)  # those were tried again already
+    return error.outcome is Outcome.BAD_RESPONSE
