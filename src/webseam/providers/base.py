@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol, Self
 from urllib.parse import quote_plus, urlencode
 
 from webseam.config import PROVIDER_COMMON, Setting, Settings
@@ -168,6 +169,16 @@ class Provider:
             SettingsError: the provider's own settings contradict each other or cannot be read.
         """
         return (config,)
+
+    def fitted(self, config: ProviderConfig) -> Provider:
+        """Return this provider as its settings make it, where what it can do depends on them; see `copied`."""
+        return self
+
+    def copied(self, **facts: Any) -> Self:
+        """Return a copy that declares other facts, e.g. `options`."""
+        made = copy(self)
+        vars(made).update(facts)
+        return made
 
     def is_private(self, values: Mapping[str, Any]) -> bool:
         """True when the query does not leave this network, as far as the settings say."""

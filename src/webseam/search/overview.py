@@ -96,6 +96,7 @@ def _state(
     except SettingsError as error:
         found = [(ProviderConfig(provider=provider.id), error.detail)]
     config, reason = next((one for one in found if one[1] is None), found[0])  # it is as well as its best place
+    provider = provider.fitted(config) if reason is None else provider
     standing = health.look(provider.id, place_of(provider, config))
     state = reason or (standing.reason if not standing.usable else "ready")
     return ProviderState(

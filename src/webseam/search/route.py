@@ -167,7 +167,7 @@ def _places(
     for config in places(provider, settings, saved, key=key):
         reason = refusal(provider, settings, config) or provider.unavailable(config)
         if reason is None:
-            found.append(Candidate(provider, config))
+            found.append(Candidate(provider.fitted(config), config))
         else:
             detail = f"{config.route} route: {reason}" if config.route else reason
             skipped.append(Attempt(provider=provider.id, outcome=Outcome.UNAVAILABLE, detail=detail))

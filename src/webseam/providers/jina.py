@@ -1,0 +1,127 @@
+"""Jina's search. Wire: https://jina.ai/reader, as its official command line sends it; `s` is its older address.
+
+At `s` every hit is read as a page unless that is switched off, which is slow and dear; so it is always switched off.
+Anonymous search is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from webseam.config import Settings
+from webseam.model import Freshness, SearchRequest
+from webseam.net.message import Request
+from webseam.providers.base import (
+    EMULATED,
+    NATIVE,
+    Hits,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    Reply,
+    Setting,
+    get,
+    post_json,
+    rows,
+    shape,
+)
+from webseam.providers.options import bucket, hosts, with_sites
+
+_OLD_BASE: Final = "https://s.jina.ai"
+_AGES: Final[dict[Freshness, str]] = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+_WITHOUT_PAGES: Final = (("X-Respond-With", "no-content"), ("X-Retain-Images", "none"))
+
+
+class Jina(Provider):
+    id = "jina"
+    label = "Jina"
+    receives = "Jina (jina.ai)"
+    rank = 90
+    base_url = "https://svip.jina.ai"
+    key_env = ("JINA_API_KEY",)
+    settings = (
+        Setting(name="endpoint", default="svip", choices=("svip", "s"), help="s = the older address, s.jina.ai"),
+    )
+    options = {
+        "include_domains": EMULATED,
+        "exclude_domains": EMULATED,
+        "freshness": NATIVE,
+        "date_range": EMULATED,
+        "language": NATIVE,
+        "region": NATIVE,
+    }
+    kinds = {"paper": NATIVE}
+    max_count = 20
+    hint = "get a key at jina.ai, then: webseam key set jina"
+
+    def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        if _is_old(config) and config.base_url == self.base_url:
+            return (replace(config, base_url=_OLD_BASE),)
+        return (config,)
+
+    def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
+        return _get(search, config) if _is_old(config) else self._post(search, config)
+
+    def _post(self, search: SearchRequest, config: ProviderConfig) -> Request:
+        age = bucket(search)
+        body = {
+            "q": with_sites(search, limit=self.max_query),
+            "num": search.count,
+            "tbs": _AGES[age] if age else None,
+            "gl": search.region.lower() if search.region else None,
+            "hl": search.language,
+            "domain": "arxiv" if search.kind == "paper" else None,
+        }
+        return post_json(config, "/", body, ("Authorization", f"Bearer {config.key}"))
+
+    def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
+        document = reply.json()
+        hits = Hits(self.id)
+        for row in _results(reply, document):
+            text = row.get("content")
+            hits.add(
+                url=row.get("url"),
+                title=row.get("title"),
+                snippet=row.get("description"),
+                published=row.get("date"),
+                passages=[text] if isinstance(text, str) else (),
+            )
+        return hits.parsed(notes=self._notes(search, config))
+
+    def _notes(self, search: SearchRequest, config: ProviderConfig) -> list[str]:
+        """Say what the older address cannot do."""
+        if not _is_old(config) or search.kind != "paper":
+            return []
+        return [f"{self.label} cannot search paper sources alone at jina.endpoint=s; it searched everything"]
+
+
+def _is_old(config: ProviderConfig) -> bool:
+    return bool(config.values["endpoint"] == "s")
+
+
+def _get(search: SearchRequest, config: ProviderConfig) -> Request:
+    """Describe the call of the older address, which knows neither dates nor kinds, and takes one site in a header."""
+    only = hosts(search.include_domains) or []
+    one = only[0] if len(only) == 1 else None
+    query = {
+        "q": with_sites(replace(search, include_domains=()) if one else search, limit=Jina.max_query),
+        "num": search.count,
+        "gl": search.region,
+        "hl": search.language,
+    }
+    site = (("X-Site", one),) if one else ()
+    return get(config, "/", query, ("Authorization", f"Bearer {config.key}"), *_WITHOUT_PAGES, *site)
+
+
+def _results(reply: Reply, document: Any) -> list[dict[str, Any]]:
+    """Return the rows of results, from the envelope or, as some servers send them, without it.
+
+    Raises:
+        ProviderError: what the answer states: its `code` is the status, also where HTTP says 200.
+    """
+    if isinstance(document, list):
+        return rows(reply, {"data": document}, "data")
+    if isinstance(document, dict) and document.get("code") not in (None, 200):
+        raise shape(reply, {**document, "data": None}, "data")
+    return rows(reply, document, "data")
