@@ -84,7 +84,9 @@ def test_auto_keeps_the_order_of_the_settings() -> None:
         pytest.param("tavily, exa,tavily", ALL, "chain", ["tavily", "exa"], id="a name given twice counts once"),
         pytest.param("exa,exa", ALL, "one", ["exa"], id="the same name twice is one name"),
         pytest.param("fuse", ALL, "fuse", ["exa", "searxng", "tavily"], id="fuse asks the first three"),
-        pytest.param("fuse", {}, "fuse", ["exa-free", "parallel-free", "duckduckgo"], id="fuse leaves this machine out"),
+        pytest.param(
+            "fuse", {}, "fuse", ["exa-free", "parallel-free", "duckduckgo"], id="fuse leaves this machine out"
+        ),
         pytest.param("fuse:brave,exa", ALL, "fuse", ["brave", "exa"], id="fuse of named ones"),
         pytest.param("fuse:duckduckgo", {}, "fuse", ["duckduckgo"], id="fuse of one"),
         pytest.param("fuse", {"WEBSEAM_SEARCH_ALLOW": "local"}, "fuse", ["local"], id="fuse with only this machine"),

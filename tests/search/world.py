@@ -191,7 +191,7 @@ class Desk:
     """Carries plans out, with health, pace and connections that last as long as the world.
 
     Attributes:
-        health: what was remembered of the providers. clock: the wall clock of health and pace, to be moved by hand.
+        health: what was remembered of the providers. ledger: what they cost. clock: the wall clock of health and pace, to be moved by hand.
     """
 
     def __init__(self, world: World, *, store: Store | None = None) -> None:
@@ -200,11 +200,9 @@ class Desk:
         self.health = Health(store, clock=self.clock)
         self._world = world
         self._clients: dict[str, Client] = {}
+        self.ledger = Ledger(store, clock=self.clock)
         services = Services(
-            client_for=self._client_for,
-            pace=Pace(store, clock=self.clock),
-            ledger=Ledger(store, clock=self.clock),
-            store=store,
+            client_for=self._client_for, pace=Pace(store, clock=self.clock), ledger=self.ledger, store=store
         )
         self.asker = Asker(
             services,

@@ -7,7 +7,9 @@ anything costs nothing.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, NamedTuple, cast
+import logging
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple, cast
 
 import anyio
 import httpcore2
@@ -27,6 +29,20 @@ MAX_IDLE = 10  # kept connections; the pool looks at each of them twice a reques
 IDLE_SECONDS = 15.0  # shorter than servers wait (nginx 75 s, AWS 60 s), so that few kept connections are dead ones
 
 FAILURES = (OSError, httpcore2.ProtocolError, httpcore2.ProxyError)  # what `explain` explains
+
+
+# The pool can log every header it reads, and a service may repeat a key in one. What is done for us is left out there;
+# other users of the same library in this process keep their logs.
+_OURS: Final[ContextVar[bool]] = ContextVar("webseam_request", default=False)
+_POOL_LOGGERS: Final = ("connection", "http11", "proxy", "socks")
+
+
+def _not_ours(_record: logging.LogRecord) -> bool:
+    return not _OURS.get()
+
+
+for _name in _POOL_LOGGERS:
+    logging.getLogger(f"httpcore2.{_name}").addFilter(_not_ours)
 
 
 class Target(NamedTuple):
@@ -79,7 +95,7 @@ class Lane:
         fields = [(b"Host", target.host_header), *headers]
         message = httpcore2.Request(method, target.core, headers=fields, content=body)
         try:
-            answer = await self._pool.handle_async_request(message)
+            answer = await self._handle(message)
         except (OSError, TransportError):
             if exchange.dialled or exchange.heard:
                 raise
@@ -90,7 +106,14 @@ class Lane:
             stream_of(answer).retire()
             await answer.aclose()
         await self._close_idle(target)
-        return await self._pool.handle_async_request(message)
+        return await self._handle(message)
+
+    async def _handle(self, message: httpcore2.Request) -> httpcore2.Response:
+        before = _OURS.set(True)
+        try:
+            return await self._pool.handle_async_request(message)
+        finally:
+            _OURS.reset(before)
 
     async def _close_idle(self, target: Target) -> None:
         """Close the idle connections to a host: the second attempt has to be on a new one."""

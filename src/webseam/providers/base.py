@@ -121,6 +121,7 @@ class Provider:
         interval: least seconds between two starts, per key, over all processes of this user.
         price: US dollars a search where published; 0.0 = free; None = unknown.
         timeout: seconds for one search unless set; None = `search.provider_timeout`.
+        hint: what to do when it cannot be used. remark: what its users should know, for `webseam doctor`.
         retried_status: statuses worth one more try; None = those that usually pass.
         retries_broken: an answer that cannot be decoded is worth one more try too.
     """
@@ -150,6 +151,7 @@ class Provider:
     retried_status: ClassVar[tuple[int, ...] | None] = None
     retries_broken: ClassVar[bool] = False
     hint: ClassVar[str] = ""
+    remark: ClassVar[str] = ""
 
     def schema(self) -> tuple[Setting, ...]:
         """All keys of this provider's section."""
@@ -161,6 +163,10 @@ class Provider:
     def address(self, settings: Settings) -> str | None:
         """Return a base URL from variables other than those in `base_env`, or None."""
         return None
+
+    def key_names(self, settings: Settings) -> tuple[str, ...]:
+        """Return the variables whose value is a key of this provider, as things are set up."""
+        return self.key_env
 
     def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
         """Return the places to ask, in order; each is tried and recorded on its own. Usually the one there is.

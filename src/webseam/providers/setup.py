@@ -93,7 +93,7 @@ def find_key(provider: Provider, settings: Settings, saved: SavedKeys) -> Key | 
     """Return the key of `provider` by precedence: environment, settings files, key file, saved keys."""
     if provider.key == "none":
         return None
-    value, origin = settings.read(section_of(provider.id), replace(_API_KEY, env=provider.key_env))
+    value, origin = settings.read(section_of(provider.id), replace(_API_KEY, env=provider.key_names(settings)))
     if value:
         return Key(_checked(provider, value, origin), origin)
     for name in provider.key_file_env:

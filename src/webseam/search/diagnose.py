@@ -27,6 +27,7 @@ class Diagnosis:
     Attributes:
         timings: seconds of "dns", "connect", "tls", "first_byte", "total", as far as it came.
         failed_at: "setup", "dns", "connect", "tls", "first_byte", "body", "auth", "answer", "deadline"; "" = nowhere.
+        remark: what users of the provider should know whatever came of it.
     """
 
     provider: str
@@ -36,6 +37,7 @@ class Diagnosis:
     detail: str | None = None
     hint: str | None = None
     hits: int = 0
+    remark: str = ""
 
 
 async def diagnose(candidate: Candidate, services: Services, deadline: Deadline) -> Diagnosis:
@@ -56,9 +58,15 @@ async def diagnose(candidate: Candidate, services: Services, deadline: Deadline)
             failed_at=_step(told),
             detail=exchange.redact(of_route(config.route) + told.detail),
             hint=told.hint or advice(provider, told.outcome),
+            remark=provider.remark,
         )
-    outcome = Outcome.OK if parsed.hits else Outcome.EMPTY
-    return Diagnosis(provider=provider.id, outcome=outcome, timings=exchange.timings, hits=len(parsed.hits))
+    return Diagnosis(
+        provider=provider.id,
+        outcome=Outcome.OK if parsed.hits else Outcome.EMPTY,
+        timings=exchange.timings,
+        hits=len(parsed.hits),
+        remark=provider.remark,
+    )
 
 
 def _told(error: Exception, exchange: Exchange) -> WebSeamError:

@@ -155,9 +155,10 @@ class Exchange:
         started = time.monotonic()
         try:
             return await run(program, expires_at=self.deadline.at)
-        except FileNotFoundError:
+        except FileNotFoundError as error:  # nothing was started: no call to count, and nobody has seen the query
             self._refund()
-            raise ProviderError(f"there is no program {program.argv[0]}", outcome=Outcome.UNAVAILABLE) from None
+            self.sent = False
+            raise ProviderError(str(error), outcome=Outcome.UNAVAILABLE) from None
         finally:
             self.timings = {"total": time.monotonic() - started}
 

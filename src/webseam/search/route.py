@@ -124,8 +124,7 @@ def _check_rules(settings: Settings) -> None:
 
 
 def _auto(settings: Settings, saved: SavedKeys) -> Plan:
-    order = _rule(settings, "order")
-    names = list(dict.fromkeys(order)) or [one.id for one in providers.every(settings.named) if one.rank is not None]
+    names = list(dict.fromkeys(_rule(settings, "order"))) or _usual_order(settings, saved)
     found: list[Candidate] = []
     skipped: list[Attempt] = []
     for name in names:
@@ -134,6 +133,23 @@ def _auto(settings: Settings, saved: SavedKeys) -> Plan:
         found.extend(usable)
         skipped.extend(passed_over)
     return Plan("chain", tuple(found), tuple(skipped))
+
+
+def _usual_order(settings: Settings, saved: SavedKeys) -> list[str]:
+    """Return who is asked when no order is set: those with a rank.
+
+    Who only wants to ask within this network has set up their own engine for just that, so it needs no naming then.
+    """
+    found = [one for one in providers.every(settings.named) if one.rank is not None]
+    if settings.get("search", "local_only"):
+        own = [one for one in providers.every(settings.named) if one.rank is None and _is_private(one, settings, saved)]
+        place = next((at for at, one in enumerate(found) if one.local), len(found))
+        found[place:place] = own
+    return [one.id for one in found]
+
+
+def _is_private(provider: Provider, settings: Settings, saved: SavedKeys) -> bool:
+    return provider.is_private(configure(provider, settings, saved).values)
 
 
 def _named(

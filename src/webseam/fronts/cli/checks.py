@@ -55,6 +55,8 @@ def doctor(provider: tuple[str, ...], as_object: bool) -> int:
         for one in found:
             if one.hint and not one.outcome.answered:
                 click.echo(f"{one.provider}: {one.hint}")
+            if one.remark:
+                click.echo(f"{one.provider}: {one.remark}")
     else:
         click.echo("no provider that sends anything is set up")
     return next((one.outcome.exit_code for one in found if not one.outcome.answered), Outcome.OK.exit_code)

@@ -1,0 +1,342 @@
+"""Conversations of several steps: handshakes, what is remembered between them, several places, programs, budgets."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.search.world import Desk, Engine, chain, engine, found, fused, names, outcomes, successive
+from tests.world import Recorded, World
+from webseam.errors import Outcome
+from webseam.model import SearchRequest
+from webseam.net.message import Request
+from webseam.process import Printed, Program
+from webseam.providers.base import Aside, Conversation, Hits, Memory, Provider, ProviderConfig, Reply
+from webseam.providers.verdicts import failure as verdict
+from webseam.resilience.ledger import Limits
+from webseam.search.route import Candidate, Plan
+
+
+class Greeting(Engine):
+    """Says hello first and remembers the answer, as services with sessions want it."""
+
+    def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+        kept = memory.get("session")
+        if kept is None:
+            reply: Reply = yield Aside(Request("GET", config.url("/hello")))
+            if reply.status != 200:
+                raise verdict(reply)
+            kept = reply.json()
+            memory.set("session", kept, ttl=60)
+        request = self.request(search, config)
+        reply = yield replace(request, headers=(*request.headers, ("X-Session", kept["session"])))
+        if reply.status == 404:
+            memory.delete("session")
+            return (yield from self.converse(search, config, memory))
+        return self.parse(reply, search, config)
+
+
+def greeted(*answers: Any) -> Any:
+    numbers = iter(range(1, 10))
+    rest = successive(*answers)
+
+    def answer(request: Recorded) -> Any:
+        return (200, {}, {"session": f"s{next(numbers)}"}) if request.path == "/hello" else rest(request)
+
+    return answer
+
+
+def paths(world_requests: list[Recorded]) -> list[str]:
+    return [request.path for request in world_requests]
+
+
+async def test_a_handshake_is_made_once_and_its_session_is_remembered() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/hello", greeted())
+        site.route("GET", "/", found("x"))
+        desk, candidate = Desk(world), engine("greeter", site.url, base=Greeting)
+        assert names(await desk.search(candidate, "one")) == ["x"]
+        assert names(await desk.search(candidate, "two")) == ["x"]
+    assert paths(site.requests) == ["/hello", "/", "/"]
+    assert [request.headers.get("x-session") for request in site.requests] == [None, "s1", "s1"]
+
+
+async def test_what_is_remembered_belongs_to_one_key_at_one_address() -> None:
+    async with World() as world:
+        first, second = world.site(), world.site()
+        for site in (first, second):
+            site.route("GET", "/hello", greeted())
+            site.route("GET", "/", found("x"))
+        desk = Desk(world)
+        for url, secret in ((first.url, "key-one"), (first.url, "key-two"), (second.url, "")):
+            await desk.search(engine("greeter", url, base=Greeting, secret=secret))
+    assert (paths(first.requests), paths(second.requests)) == (["/hello", "/"] * 2, ["/hello", "/"])
+
+
+async def test_a_session_the_server_forgot_is_made_anew() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/hello", greeted())
+        site.route("GET", "/", successive(found("x"), (404, {}, {"error": "no such session"}), found("y")))
+        desk, candidate = Desk(world), engine("greeter", site.url, base=Greeting)
+        await desk.search(candidate, "one")
+        assert names(await desk.search(candidate, "two")) == ["y"]
+    assert [request.headers.get("x-session") for request in site.requests] == [None, "s1", "s1", None, "s2"]
+
+
+async def test_a_handshake_takes_no_turn_and_no_call_of_a_budget_and_received_no_query() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/hello", (500, {}, {"error": "down"}))
+        site.route("GET", "/", found("x"))
+        desk = Desk(world)
+        candidate = limited(engine("greeter", site.url, base=Greeting, interval=3600.0), Limits(calls_day=1))
+        failure = await desk.fail(candidate)
+        assert (failure.outcome, failure.sent_to) == (Outcome.UPSTREAM, ())
+        site.route("GET", "/hello", greeted())
+        assert names(await desk.search(candidate)) == ["x"]
+
+
+class Endless(Engine):
+    def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+        while True:
+            yield Aside(self.request(search, config))
+
+
+async def test_a_conversation_that_comes_to_no_end_is_ended() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        failure = await Desk(world).fail(engine("endless", site.url, base=Endless))
+        assert len(site.requests) == 12
+    assert failure.outcome is Outcome.BAD_RESPONSE
+    assert "again and again without coming to an answer" in failure.detail
+
+
+# Programs.
+
+
+class Script(Engine):
+    means = "program"
+    code = ""
+
+    def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+        printed: Printed = yield Program(argv=(sys.executable, "-I", "-c", self.code, search.query))
+        hits = Hits(self.id)
+        for name in printed.stdout.split():
+            hits.add(url=f"https://example.org/{name}", title=name)
+        return hits.parsed()
+
+
+async def test_a_program_is_run_in_place_of_a_request_and_received_the_query() -> None:
+    async with World() as world:
+        candidate = engine("script", "", base=Script, code="import sys; print(sys.argv[1], 'b')")
+        response = await Desk(world).search(candidate, "words")
+    assert (names(response), response.sent_to) == (["words", "b"], ("script",))
+
+
+async def test_a_program_that_is_not_there_is_unavailable_and_received_nothing() -> None:
+    class Missing(Script):
+        def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+            yield Program(argv=("no-such-program-anywhere", search.query))
+            raise AssertionError("there was nothing to read")
+
+    async with World() as world:
+        desk = Desk(world)
+        candidate = limited(engine("script", "", base=Missing), Limits(calls_day=1))
+        for _ in range(2):  # nothing was counted, so the second time says the same
+            failure = await desk.fail(candidate)
+            assert (failure.outcome, failure.sent_to) == (Outcome.UNAVAILABLE, ())
+            assert "no-such-program-anywhere" in failure.detail
+
+
+async def test_a_program_that_takes_too_long_is_a_timeout() -> None:
+    async with World() as world:
+        candidate = engine("script", "", base=Script, code="import time; time.sleep(60)")
+        failure = await Desk(world).fail(candidate, within=1.0)
+    assert failure.outcome is Outcome.TIMEOUT
+
+
+# Several places of one provider.
+
+
+def places(*candidates: Candidate, kind: Any = "one") -> Plan:
+    return Plan(kind, candidates)
+
+
+async def test_the_places_of_a_provider_are_tried_in_order_and_each_is_recorded() -> None:
+    async with World() as world:
+        near, far = world.site(), world.site()
+        near.route("GET", "/", (500, {}, {"error": "not today"}))
+        far.route("GET", "/", found("x"))
+        own = engine("twofold", near.url)
+        plan = places(Candidate(own.provider, replace(own.config, route="local")), engine("twofold", far.url))
+        response = await Desk(world).search(plan)
+    assert (names(response), outcomes(response)) == (["x"], [("twofold", "upstream"), ("twofold", "ok")])
+    assert (response.attempts[0].detail or "").startswith("local route: HTTP 500")
+
+
+async def test_an_empty_answer_at_one_place_is_not_the_last_word() -> None:
+    async with World() as world:
+        near, far = world.site(), world.site()
+        near.route("GET", "/", found())
+        far.route("GET", "/", found("x"))
+        plan = places(engine("twofold", near.url), engine("twofold", far.url))
+        assert names(await Desk(world).search(plan)) == ["x"]
+
+
+async def test_a_fusion_asks_the_further_places_of_a_provider_only_when_the_first_has_nothing() -> None:
+    async with World() as world:
+        sites = [world.site() for _ in range(3)]
+        for site, name in zip(sites, "xyz", strict=True):
+            site.route("GET", "/", found(name))
+        first, second = engine("twofold", sites[0].url), engine("twofold", sites[1].url)
+        response = await Desk(world).search(fused(first, second, engine("other", sites[2].url)))
+    assert (sorted(names(response)), [len(site.requests) for site in sites]) == (["x", "z"], [1, 0, 1])
+
+
+# Budgets.
+
+
+def limited(candidate: Candidate, limits: Limits, *, price: float | None = None, in_all: Limits | None = None) -> Any:
+    """Return the candidate with a budget of its own and one of all together."""
+    config = replace(candidate.config, limits=limits, limits_in_all=in_all or Limits(), price=price)
+    return Candidate(candidate.provider, config)
+
+
+async def test_over_its_budget_a_provider_is_quota_with_the_reset_and_nothing_is_sent() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        desk, candidate = Desk(world), limited(engine("dear", site.url), Limits(calls_day=2))
+        for _ in range(2):
+            await desk.search(candidate)
+        failure = await desk.fail(candidate)
+        assert len(site.requests) == 2
+        attempt = failure.attempts[0]
+        assert (failure.outcome, failure.sent_to) == (Outcome.QUOTA, ())
+        assert 0 < (attempt.retry_after or 0) <= 86_400
+        assert "2 calls a day" in (attempt.detail or "")
+        assert "00:00 UTC" in (attempt.detail or "")
+        assert "max_calls_day" in (failure.hint or "")
+
+
+async def test_the_users_own_limit_is_not_held_against_the_provider() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        desk, candidate = Desk(world), engine("dear", site.url)
+        await desk.search(limited(candidate, Limits(calls_day=1)))
+        await desk.fail(limited(candidate, Limits(calls_day=1)))
+        assert desk.is_healthy(candidate)
+        assert names(await desk.search(limited(candidate, Limits(calls_day=5)))) == ["x"]
+
+
+async def test_a_chain_goes_on_where_a_budget_is_used_up() -> None:
+    async with World() as world:
+        dear, free = world.site(), world.site()
+        dear.route("GET", "/", found("x"))
+        free.route("GET", "/", found("y"))
+        plan = chain(limited(engine("dear", dear.url), Limits(calls_day=0)), engine("free", free.url))
+        response = await Desk(world).search(plan)
+    assert (names(response), outcomes(response)) == (["y"], [("dear", "quota"), ("free", "ok")])
+
+
+async def test_the_budget_of_all_counts_every_provider() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        desk, in_all = Desk(world), Limits(calls_month=3)
+        for name in ("a", "b", "c"):
+            await desk.search(limited(engine(name, site.url), Limits(), in_all=in_all))
+        failure = await desk.fail(limited(engine("d", site.url), Limits(), in_all=in_all))
+    assert (failure.outcome, len(site.requests)) == (Outcome.QUOTA, 3)
+
+
+@pytest.mark.parametrize(
+    "used, words",
+    [pytest.param(7, None, id="70 %"), pytest.param(8, "80 %", id="80 %"), pytest.param(9, "90 %", id="90 %")],
+)
+async def test_a_note_tells_when_three_quarters_of_a_budget_are_used(used: int, words: str | None) -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        desk, candidate = Desk(world), limited(engine("dear", site.url), Limits(calls_day=10))
+        for _ in range(used):
+            response = await desk.search(candidate)
+    assert [words in note for note in response.notes] == ([True] if words else [])
+
+
+async def test_every_request_counts_further_pages_and_second_tries_too() -> None:
+    class Paged(Engine):
+        def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Any:
+            parsed = super().parse(reply, search, config)
+            parsed.more = reply.request
+            return parsed
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", successive(found("a"), found("b"), found("c")))
+        desk = Desk(world)
+        candidate = limited(engine("dear", site.url, base=Paged), Limits(calls_day=2))
+        response = await desk.search(candidate, count=3)
+        assert (names(response), len(site.requests)) == (["a", "b"], 2)
+        assert "Dear: page 3 failed (quota)" in response.notes
+
+
+async def test_a_second_try_beyond_the_budget_is_not_made_and_the_first_error_stands() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", successive((503, {}, {"error": "down"}), found("x")))
+        failure = await Desk(world).fail(limited(engine("dear", site.url), Limits(calls_day=1)))
+    assert (failure.outcome, len(site.requests)) == (Outcome.UPSTREAM, 1)
+
+
+async def test_what_a_service_reports_is_the_cost_else_its_declared_price_and_refusals_are_free() -> None:
+    class Reporting(Engine):
+        def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Any:
+            parsed = super().parse(reply, search, config)
+            parsed.cost = reply.json().get("cost")
+            return parsed
+
+    async with World() as world:
+        site = world.site()
+        answers = [(200, {}, {"results": [], "cost": 0.5}), found("x"), (400, {}, {"error": "no"})]
+        site.route("GET", "/", successive(*answers))
+        desk = Desk(world)
+        candidate = limited(engine("dear", site.url, base=Reporting), Limits(dollars_day=5.0), price=0.25)
+        costs = [(await desk.search(candidate)).attempts[0].cost for _ in range(2)]
+        await desk.fail(candidate)
+        spent = desk.ledger.usage().today["dear"]
+    assert (costs, spent.calls, spent.dollars) == ([0.5, 0.25], 3, 0.75)
+
+
+async def test_money_that_is_not_left_is_not_spent() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        desk, candidate = Desk(world), limited(engine("dear", site.url), Limits(dollars_month=0.5), price=0.2)
+        for _ in range(2):
+            await desk.search(candidate)
+        failure = await desk.fail(candidate)
+    assert (failure.outcome, len(site.requests)) == (Outcome.QUOTA, 2)
+
+
+async def test_a_call_that_never_left_is_not_counted() -> None:
+    async with World() as world:
+        desk = Desk(world)
+        candidate = limited(engine("gone", world.closed_port()), Limits(calls_day=1))
+        for _ in range(2):
+            assert (await desk.fail(candidate)).outcome is Outcome.NETWORK
+
+
+def test_a_provider_has_one_place_and_is_as_declared_unless_it_says_otherwise() -> None:
+    candidate = engine("plain", "http://127.0.0.1:1")
+    assert candidate.provider.routes(candidate.config, None) == (candidate.config,)  # type: ignore[arg-type]
+    assert candidate.provider.fitted(candidate.config) is candidate.provider
+    other: Provider = candidate.provider.copied(max_count=3)
+    assert (other.max_count, candidate.provider.max_count, other.id) == (3, 50, "plain")
