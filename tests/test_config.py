@@ -473,7 +473,12 @@ def test_what_reaches_outside_is_guarded() -> None:
     guarded = {f"{section}.{setting.name}" for section in CORE for setting in CORE[section] if setting.guarded}
     assert guarded >= {"fetch.allow", "index.folders", "net.ca_bundle", "net.local_dns", "net.proxy", "trust.folders"}
     budgets = [f"max_{unit}_{period}" for unit in ("calls", "dollars") for period in ("day", "month")]
-    assert [setting.name for setting in PROVIDER_COMMON if setting.guarded] == ["api_key", "base_url", "price", *budgets]
+    assert [setting.name for setting in PROVIDER_COMMON if setting.guarded] == [
+        "api_key",
+        "base_url",
+        "price",
+        *budgets,
+    ]
 
 
 def test_folders_come_from_the_environment_or_the_platform(tmp_path: Path) -> None:

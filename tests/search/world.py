@@ -191,7 +191,8 @@ class Desk:
     """Carries plans out, with health, pace and connections that last as long as the world.
 
     Attributes:
-        health: what was remembered of the providers. ledger: what they cost. clock: the wall clock of health and pace, to be moved by hand.
+        health: what was remembered of the providers. ledger: what they cost.
+        clock: the wall clock of all of these, to be moved by hand.
     """
 
     def __init__(self, world: World, *, store: Store | None = None) -> None:

@@ -111,7 +111,7 @@ class Asker:
             return failed(exchange, error, started)
         parsed.cost = exchange.cost
         parsed.notes = [*parsed.notes, *exchange.notes()]
-        return found(provider, search, prepared, parsed, started, relaxed=relaxed, strict=terms.strict)
+        return found(exchange, search, prepared, parsed, started, relaxed=relaxed, strict=terms.strict)
 
 
 async def _collect(exchange: Exchange, search: SearchRequest, *, strict: bool) -> tuple[Parsed, bool]:

@@ -68,7 +68,7 @@ def _clock(instant: float) -> str:
 
 
 def found(
-    provider: Provider,
+    exchange: Exchange,
     search: SearchRequest,
     prepared: Prepared,
     parsed: Parsed,
@@ -78,6 +78,7 @@ def found(
     strict: bool,
 ) -> Asked:
     """Return what a provider's answer comes to after the filters; `relaxed` when the date limit was lifted for it."""
+    provider, route = exchange.provider, exchange.config.route
     filtered = passing(parsed.hits, search, dates=not relaxed, strict=strict)
     hits = page_of(filtered.hits, search, skip=prepared.skip)
     if hits:
@@ -90,6 +91,7 @@ def found(
         provider=provider.id,
         outcome=outcome,
         took=round(time.monotonic() - started, 4),
+        detail=f"{route} route" if route else None,
         cost=parsed.cost,
         hits=len(parsed.hits),
     )
