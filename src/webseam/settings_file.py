@@ -90,7 +90,10 @@ def _tables(document: Mapping[str, Any]) -> Iterator[_Table]:
             yield _Table((section,) if section else (), section, table)
             continue
         for kind, names in table.items():
-            for name, values in (names if isinstance(names, dict) else {kind: names}).items():
+            if not isinstance(names, dict):
+                yield _Table((NAMED,), "", {kind: names}, kind)
+                continue
+            for name, values in names.items():
                 if isinstance(values, dict):
                     yield _Table((NAMED, kind, name), name, values, kind)
                 else:  # [providers.exa] api_key = …

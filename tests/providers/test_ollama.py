@@ -131,7 +131,10 @@ async def test_a_malformed_address_is_an_attempt_of_its_own_too(address: str) ->
         told = await search("ollama", cloud.url, settings={"local_url": address})
         alone = await search("ollama", cloud.url, settings={"local_url": address, "api_key": None})
     detail = "local route: the address of your server (ollama.local_url, OLLAMA_HOST) is not an http or https URL"
-    assert {attempt.detail: attempt.outcome for attempt in told.attempts} == {detail: Outcome.UNAVAILABLE, None: "ok"}
+    assert {attempt.detail: attempt.outcome for attempt in told.attempts} == {
+        detail: Outcome.UNAVAILABLE,
+        "hosted route": "ok",
+    }
     assert (alone.outcome, alone.attempt.detail) == (Outcome.UNAVAILABLE, detail)
     assert len(cloud.requests) == 1
 

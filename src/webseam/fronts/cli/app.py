@@ -20,6 +20,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "use": ("inspect", "use", "Choose the provider that searches use."),
     "key": ("keys", "key", "Save, remove or list the keys of providers."),
     "status": ("inspect", "status", "Show who answers next, who is skipped and why."),
+    "usage": ("usage", "usage", "Show calls made, what they cost, and budgets."),
     "test": ("checks", "test", "Run one search and show every step of it."),
     "doctor": ("checks", "doctor", "Check each configured provider over the real lane."),
     "config": ("settings", "config", "Show and change settings."),
