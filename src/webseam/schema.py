@@ -124,6 +124,8 @@ def check(setting: Setting, raw: Any, section: str, origin: str) -> Any:
     """
     name = f"{section}.{setting.name}"
     shown = "the value" if setting.secret else repr(raw)[:60]
+    if isinstance(raw, bool) and str(raw).lower() in setting.choices:  # TOML's true, where "true" is one of the words
+        raw = str(raw).lower()
     try:
         value = _CONVERT[setting.kind](raw)
     except (ValueError, TypeError, OverflowError):

@@ -156,7 +156,7 @@ class AsyncWeb:
             found = plan(provider, settings, self.saved_keys, key=Key(check_key(key), "the call"))
         if found.kind != "one":
             raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
-        self._pass_on(settings)
+        self._pass_on(settings, found)
         deadline = Deadline.after(timeout)
         for candidate in found.candidates:
             diagnosis = await diagnose(candidate, self._services, deadline)
@@ -224,7 +224,7 @@ class AsyncWeb:
         deadline = Deadline.after(_seconds(timeout, settings))
         strict = settings.get("search", "strict") if strict is None else strict
         chosen = self._plan(settings, provider, local_only)
-        self._pass_on(settings)
+        self._pass_on(settings, chosen)
         response = await self._answer(
             chosen,
             request,
@@ -276,11 +276,10 @@ class AsyncWeb:
         except TimeoutError:  # joined an equal search that had more time than this caller
             raise AllProvidersFailed("the deadline passed", outcome=Outcome.TIMEOUT) from None
 
-    def _pass_on(self, settings: Settings) -> None:
-        """Warn once about what the settings and the key file had to say."""
-        if not (settings.warnings or self.saved_keys.warning or providers.broken):
-            return
-        for warning in (*settings.warnings, self.saved_keys.warning, *providers.broken.values()):
+    def _pass_on(self, settings: Settings, chosen: Plan) -> None:
+        """Warn once about what the settings, the key file and the chosen providers have to say."""
+        warnings = (*settings.warnings, self.saved_keys.warning, *providers.broken.values(), *chosen.notices)
+        for warning in warnings:
             if warning and warning not in self._warned:
                 self._warned.add(warning)
                 self._warn(warning)

@@ -186,6 +186,10 @@ class Provider:
         vars(made).update(facts)
         return made
 
+    def notice(self, config: ProviderConfig) -> str | None:
+        """Return what is to be said once before the first query leaves, where who receives it is the user's choice."""
+        return None
+
     def is_private(self, values: Mapping[str, Any]) -> bool:
         """True when the query does not leave this network, as far as the settings say."""
         return self.private

@@ -20,7 +20,17 @@ from webseam.model import SearchRequest
 from webseam.net.message import Request
 from webseam.net.redact import Redactor
 from webseam.process import Printed, Program
-from webseam.providers.base import Aside, Conversation, Parsed, Provider, ProviderConfig, Reply, Step, read_page
+from webseam.providers.base import (
+    Aside,
+    Conversation,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    Reply,
+    Step,
+    decode_json,
+    read_page,
+)
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.pace import Pace
 from webseam.resilience.retry import RetryBudget, retrying
@@ -69,6 +79,8 @@ class Exchange:
         self._services = services
         self._memory = _Memory(services.store, f"{provider.id}:{place_of(provider, config)}")
         self._tickets: list[Ticket] = []
+        self._last: Reply | None = None
+        self._retried = False
         self._costs: list[float | None] = []
 
     def begin(self, search: SearchRequest) -> tuple[Conversation, Step]:
@@ -84,8 +96,10 @@ class Exchange:
         try:
             return await self._once(search, more)
         except (ProviderError, TransportError) as error:
-            if not (self.provider.retries_broken and _is_broken(error)) or self.deadline.remaining() <= RETRY_DELAY:
+            broken = self.provider.retries_broken and _is_broken(error, self._last)
+            if not broken or self._retried or self.deadline.remaining() <= RETRY_DELAY:
                 raise
+            self._retried = True
             await asyncio.sleep(RETRY_DELAY)
             return await self._once(search, more)
 
@@ -117,7 +131,8 @@ class Exchange:
             await self._turn()
             return await self._run(step)
         await self._turn()
-        return Reply(await self._send(step), self.redact, step)
+        self._last = Reply(await self._send(step), self.redact, step)
+        return self._last
 
     async def _turn(self) -> None:
         """Wait until this provider may be called again with this key, and take a call out of the budgets.
@@ -174,6 +189,7 @@ class Exchange:
             nonlocal before
             try:
                 if before is not None:
+                    self._retried = True
                     await self._another_turn(before)
                 response = await client.send(request, expires_at=self.deadline.at)
                 self.timings = dict(response.timings)
@@ -283,8 +299,19 @@ def _worth(error: WebSeamError) -> bool:
     )
 
 
-def _is_broken(error: WebSeamError) -> bool:
+def _is_broken(error: WebSeamError, last: Reply | None) -> bool:
     """True for a network error, and for an answer that cannot be read at all; not for a clear refusal."""
     if isinstance(error, TransportError):
-        return error.outcome is Outcome.NETWORK and not _worth(error)  # those were tried again already
-    return error.outcome is Outcome.BAD_RESPONSE
+        cut = error.phase == "body" and error.kind in ("truncated", "encoding")
+        return (error.outcome is Outcome.NETWORK or cut) and not _worth(error)  # those were tried again already
+    return (
+        error.outcome is Outcome.BAD_RESPONSE and last is not None and 200 <= last.status < 300 and not _decodes(last)
+    )
+
+
+def _decodes(reply: Reply) -> bool:
+    try:
+        decode_json(reply.response.body)
+    except ValueError:
+        return False
+    return True

@@ -38,6 +38,7 @@ class Candidate:
 class Plan:
     """What to ask. `one` never falls back; `chain` stops at the first answer; `fuse` asks all and merges.
 
+    `notices` is what is to be said once before anything is sent.
     `identity` is who is asked, with which keys, where and how set up: two plans with the same are the same to a cache.
     """
 
@@ -45,9 +46,12 @@ class Plan:
     candidates: tuple[Candidate, ...]
     skipped: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
+    notices: tuple[str, ...] = field(init=False, repr=False, compare=False)
     identity: tuple[tuple[Any, ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        told = (one.provider.notice(one.config) for one in self.candidates)
+        object.__setattr__(self, "notices", tuple(notice for notice in told if notice))
         who = ((one.id, one.config.key_identity, one.config.base_url, one.config.values) for one in self.candidates)
         asked = tuple((name, key, place, *values.values()) for name, key, place, values in who)
         object.__setattr__(self, "identity", asked)

@@ -1,0 +1,1 @@
+"""What the custom provider is made of: templates, the settings read as a whole, results found in any answer."""
