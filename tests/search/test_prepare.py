@@ -61,6 +61,13 @@ def test_the_options_in_use_are_known(options: dict[str, Any], names: list[str])
         pytest.param({"options": {"page": EMULATED}}, {"count": 10, "page": 3}, 30, 20, id="an emulated page"),
         pytest.param({"options": {"page": NATIVE}}, {"count": 10, "page": 3}, 10, 0, id="a native page"),
         pytest.param(
+            {"options": {"page": NATIVE}},
+            {"count": 10, "page": 2, "include_domains": ["a.example"]},
+            10,
+            0,
+            id="a native page begins where the one before ended, filters or not",
+        ),
+        pytest.param(
             {"options": {"page": EMULATED}, "max_count": 25},
             {"count": 10, "page": 2, "include_domains": ["a.example"]},
             25,

@@ -52,7 +52,9 @@ def prepare(provider: Provider, search: SearchRequest, *, strict: bool = False) 
         notes.append(f"{provider.label} cannot search {search.kind} sources alone; it searched everything")
     if search.freshness and (search.after or search.before):
         notes.append("after and before were used; freshness was ignored")
-    wanted = min(provider.max_count, _fetched(provider, search) + skip)
+    # A further page begins after the hits that were wanted before, so it must not be of a larger size than they were.
+    further = search.page > 1 and paging is NATIVE
+    wanted = min(provider.max_count, (search.count if further else _fetched(provider, search)) + skip)
     if search.count > provider.max_count:
         notes.append(f"{provider.label} gives at most {provider.max_count} hits a search")
     sent = search if wanted == search.count else replace(search, count=wanted)
