@@ -1,7 +1,7 @@
 """The tables of providers in README.md and docs/providers.md, made from what the providers declare.
 
-Usage: python scripts/provider_table.py [--check]. Writes each table between its marks; with --check it only says whether
-they are current (exit 1 when one is not).
+Usage: python scripts/provider_table.py [--check]. Writes each table between its marks; with --check it only says
+whether they are current (exit 1 when one is not).
 """
 
 from __future__ import annotations

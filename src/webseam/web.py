@@ -158,7 +158,8 @@ class AsyncWeb:
             raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
         self._pass_on(settings, found)
         deadline = Deadline.after(timeout)
-        for candidate in found.candidates:
+        with_key = [one for one in found.candidates if key is None or one.config.key]  # others would say nothing of it
+        for candidate in with_key or found.candidates:
             diagnosis = await diagnose(candidate, self._services, deadline)
             if diagnosis.outcome.answered:
                 break

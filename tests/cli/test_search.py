@@ -349,4 +349,4 @@ async def test_ctrl_c_with_json_prints_nothing_half() -> None:
         gate.opened.set()
         after = await webseam_command("status", "--json", env=environment)
     assert (run.code, run.out) == (130, "")
-    assert after.json()["next"] == "tavily"  # nothing is held against it
+    assert after.json()["next"] == ["tavily"]  # nothing is held against it

@@ -1,8 +1,7 @@
-"""Keys, settings, choice, status and checks from the command line."""
+"""Settings, choice and checks from the command line."""
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.world import Run, webseam_command
-from tests.search.world import BAD_KEY, CAPTCHA, TOO_MANY, fakes, found
+from tests.search.world import BAD_KEY, TOO_MANY, fakes
 from tests.world import Connection, World
 from webseam import providers
 
@@ -24,86 +23,6 @@ def config_folder() -> Path:
 
 def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
-# keys
-
-
-async def test_a_key_from_a_pipe_is_saved_for_its_owner_alone_and_used() -> None:
-    async with World() as world:
-        services = fakes(world)
-        environment = services.environment("tavily", keys=False)
-        saved = await webseam_command("key", "set", "tavily", env=environment, stdin=f"{SECRET}\n".encode())
-        run = await webseam_command("search", "q", "-p", "tavily", "--urls", env=environment)
-    path = config_folder() / "keys.json"
-    assert saved == Run(0, f"saved the key of tavily in {path}\n", "")
-    assert (mode_of(path), json.loads(path.read_text())) == (0o600, {"tavily": SECRET})
-    assert (run.code, run.out) == (0, "https://example.org/from-tavily\n")
-    assert services.site.requests[0].headers["authorization"] == f"Bearer {SECRET}"
-
-
-async def test_keys_are_listed_with_their_place_and_never_shown() -> None:
-    await webseam_command("key", "set", "tavily", stdin=SECRET.encode())
-    run = await webseam_command("key", "list", env={"BRAVE_API_KEY": SECRET})
-    path = config_folder() / "keys.json"
-    assert run == Run(0, f"provider  key from\ntavily    saved in {path}\nbrave     BRAVE_API_KEY\n", "")
-    removed = await webseam_command("key", "remove", "tavily")
-    again = await webseam_command("key", "remove", "tavily")
-    assert (removed.out, again.out) == ("removed the key of tavily\n", "no key of tavily was saved\n")
-    assert (await webseam_command("key", "list")).out == "no keys are set\n"
-
-
-async def test_a_key_that_others_can_read_is_a_warning_with_the_command_that_mends_it() -> None:
-    async with World() as world:
-        services = fakes(world)
-        environment = services.environment("tavily", keys=False)
-        await webseam_command("key", "set", "tavily", stdin=SECRET.encode())
-        path = config_folder() / "keys.json"
-        path.chmod(0o644)
-        run = await webseam_command("search", "q", "-p", "tavily", "--urls", env=environment)
-        await webseam_command("key", "set", "tavily", stdin=b"another-key-of-mine")
-    assert (run.code, run.err) == (0, f"webseam: {path} can be read by others: chmod 600 {path}\n")
-    assert mode_of(path) == 0o600
-
-
-@pytest.mark.parametrize("misplaced", [[SECRET], ["--", SECRET], ["-" + SECRET], [SECRET, "more"]])
-async def test_a_key_on_the_command_line_is_refused_and_not_repeated(misplaced: list[str]) -> None:
-    run = await webseam_command("key", "set", "tavily", *misplaced, stdin=b"")
-    assert (run.code, run.out) == (2, "")
-    assert "must not stand on the command line" in run.err
-    assert SECRET not in run.err
-    assert not (config_folder() / "keys.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        pytest.param(b"", "key: is empty", id="nothing"),
-        pytest.param(b"\n", "key: is empty", id="a blank line"),
-        pytest.param(f"export KEY={SECRET} ".encode() * 2, "has spaces or characters that no key has", id="a command"),
-        pytest.param("schlüssel-0123456789".encode(), "has spaces or characters that no key has", id="not ASCII"),
-        pytest.param(b"x" * 10_000, "has spaces or characters that no key has", id="a file"),
-    ],
-)
-async def test_what_is_no_key_is_refused_and_not_repeated(given: bytes, words: str) -> None:
-    run = await webseam_command("key", "set", "tavily", stdin=given)
-    assert (run.code, run.out) == (2, "")
-    assert words in run.err
-    assert SECRET not in run.err
-
-
-async def test_a_new_key_ends_what_was_held_against_the_old_one() -> None:
-    async with World() as world:
-        services = fakes(world, tavily=BAD_KEY)
-        environment = services.environment("tavily", keys=False)
-        await webseam_command("key", "set", "tavily", env=environment, stdin=b"a-wrong-key-of-mine")
-        assert (await webseam_command("search", "q", env=environment)).code == 6
-        assert (await webseam_command("search", "q", env=environment)).code == 6
-        assert services.asked == ["tavily"]  # the second one was skipped
-        services.answers["tavily"] = found("x")
-        await webseam_command("key", "set", "tavily", env=environment, stdin=b"a-right-key-of-mine")
-        run = await webseam_command("search", "q", "--urls", env=environment)
-    assert (run.code, run.out) == (0, "https://example.org/x\n")
 
 
 # settings
@@ -204,28 +123,8 @@ async def test_use_without_a_name_shows_the_states_and_wants_a_terminal() -> Non
     assert [line.split(None, 2) for line in lines[2:4]] == [
         ["1", "exa", "no key (EXA_API_KEY)"], ["2", "searxng", "no address (SEARXNG_URL)"],
     ]  # fmt: skip
-    assert ["3", "tavily", "ready"] in [line.split() for line in lines]
+    assert ["tavily", "ready"] in [line.split()[1:] for line in lines]
     assert "webseam use NAME" in run.err
-
-
-async def test_status_says_who_answers_next_and_who_is_skipped_until_when() -> None:
-    async with World() as world:
-        services = fakes(world, exa=CAPTCHA)
-        environment = services.environment("exa", "tavily")
-        before = await webseam_command("status", env=environment)
-        await webseam_command("search", "q", env=environment)
-        after = await webseam_command("status", env=environment)
-        as_json = (await webseam_command("status", "--json", env=environment)).json()
-    assert before.out.split("\n")[:2] == ["mode: auto", "next: exa"]
-    assert after.out.split("\n")[:2] == ["mode: auto", "next: tavily"]
-    (line,) = [line for line in after.out.split("\n") if line.startswith("exa ")]
-    assert "cooling down after blocked: it answered with a challenge page" in line
-    assert "WEBSEAM_EXA_API_KEY" in line
-    states = {one["id"]: one for one in as_json["providers"]}
-    assert (as_json["mode"], as_json["next"]) == ("auto", "tavily")
-    assert (states["exa"]["usable"], states["tavily"]["usable"]) == (False, True)
-    assert states["exa"]["until"] > 0
-    assert states["tavily"]["until"] is None
 
 
 async def test_providers_lists_what_each_can_do_and_who_gets_the_query() -> None:
@@ -332,7 +231,7 @@ async def test_the_completion_script_of_a_shell_is_printed(shell: str) -> None:
     [
         pytest.param("webseam se", ["search"], id="command"),
         pytest.param("webseam search -p du", ["duckduckgo"], id="provider"),
-        pytest.param("webseam use f", ["fuse"], id="mode"),
+        pytest.param("webseam use fu", ["fuse"], id="mode"),
         pytest.param("webseam search --fresh w", ["week"], id="choice"),
     ],
 )

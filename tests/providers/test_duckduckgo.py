@@ -232,8 +232,9 @@ async def test_a_short_answer_is_passed_on_unless_it_is_about_the_caller(words: 
 async def test_a_block_is_not_tried_again(page: str) -> None:
     async with World() as world:
         fake = Fake(world, _page(page))
-        first = await search("duckduckgo", fake.url)
-        second = await search("duckduckgo", fake.url)
+        first, second = [
+            await search("duckduckgo", fake.url, variables={"WEBSEAM_STATE_ENABLED": "on"}) for _ in range(2)
+        ]
     assert (first.outcome, second.outcome, len(fake.requests)) == (Outcome.BLOCKED, Outcome.UNAVAILABLE, 1)
     assert str(second.attempt.detail).startswith("cooling down after blocked: HTTP 200 with a challenge")
     assert "webseam key set" in str(second.hint)

@@ -39,13 +39,13 @@ class CountingStore(MemoryStore):
         self.reads = 0
         self.writes = 0
 
-    def get(self, space: str, key: str) -> dict[str, Any] | None:
+    def get(self, space: str, key: str, *, ahead: bool = False) -> dict[str, Any] | None:
         self.reads += 1
-        return super().get(space, key)
+        return super().get(space, key, ahead=ahead)
 
-    def update(self, space: str, key: str, change: Callable[[Any], Any], *, ttl: float) -> Any:
+    def update(self, space: str, key: str, change: Callable[[Any], Any], *, ttl: float, ahead: bool = False) -> Any:
         self.writes += 1
-        return super().update(space, key, change, ttl=ttl)
+        return super().update(space, key, change, ttl=ttl, ahead=ahead)
 
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:

@@ -291,8 +291,10 @@ class Fakes:
         # Of all the providers there are, `auto` sees those that are played here, in their usual order.
         order = [name for name in registry.ids() if name in _PATHS or registry.get(name).local]
         found = {"WEBSEAM_LOCAL_ENABLED": "false", "WEBSEAM_SEARCH_ORDER": ",".join(order)}
-        for name in _PATHS:
+        for name in registry.ids():
             section = name.upper().replace("-", "_")
+            if registry.get(name).local:
+                continue
             if name not in providers:
                 found[f"WEBSEAM_{section}_ENABLED"] = "false"
                 continue

@@ -1,24 +1,44 @@
 """What services send, as small files, and how a test reads them.
 
-Each network provider has a folder with one file a case: what was asked (`search`, `settings`), what the service answers
-(`answer`), and all that must come of it (`expect`). `captured.json` is a request as the service's official client sends
-it, with the smallest answer that client accepts; contents are invented. A new provider brings such a folder, and the
-table tests find it.
+Each provider that searches over the network has a folder here, named by its id. Nothing else in these tests names a
+provider: the tables find the folder.
+
+    ok.json, empty.json, rate_limited.json, …   one exchange each: what was asked (`search`, `settings`), what the
+                                                service answers (`answer`, or a list of them, given one after the
+                                                other), and all that must come of it (`expect`)
+    captured.json                               a request as the service's official client sends it, with the smallest
+                                                answer that client accepts
+    shape.json                                  how the service writes results down, and where it rightly differs from
+                                                the tables (see `Shape`)
+    writer.py                                   how it writes them where JSON cannot say it: `write(rows)`
+
+Contents are invented. In every `settings`, `{url}` is the address of the fake.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from webseam import providers
 
 FOLDER = Path(__file__).parent
-NETWORKED = tuple(provider.id for provider in providers.every() if not provider.local)
-CAPTURED = "captured"
+NETWORKED = tuple(
+    provider.id
+    for provider in providers.every()
+    if getattr(provider, "means", "network") == "network" and not provider.local
+)
+CAPTURED, SHAPE, WRITER = "captured", "shape", "writer.py"
+# Headers that say who somebody is. A key may also stand in the query, where a service documents nothing else.
+AUTHENTICATION = ("authorization", "x-api-key", "x-subscription-token", "ocp-apim-subscription-key")
 QUERY = "example domain registration"
+FIELDS = ("url", "title", "snippet", "published")  # of a result, in our words
+
+Answer = tuple[int, Mapping[str, str], bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,39 +47,97 @@ class Case:
 
     Attributes:
         search: options of the search, as for `AsyncWeb.search`; the query is `QUERY` unless given.
-        settings: of the provider's own section.
-        expect: outcome, hits, attempt, and, where there are any, answer, notes, dropped and hint.
+        settings: of the provider's own section; None takes one away that is set otherwise.
+        answers: what the service says to one request after the other; the last one repeats.
+        requests: how many requests must arrive, without the handshake of a protocol.
+        expect: outcome, hits, attempt (attempts, when there are several), and, where there are any, answer, notes,
+            dropped and hint.
     """
 
     provider: str
     name: str
     search: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    answers: tuple[Answer, ...] = ()
+    requests: int = 1
     expect: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """How a service writes results down, and what is particular about it.
+
+    Attributes:
+        document: an answer as JSON, with `"$rows"` where the list of results stands. `{"$text": …}` is the JSON of its
+            contents as text, for protocols that carry JSON in a string.
+        row: our names of a result's fields, to dotted paths in the service's (a number is a place in a list); what the
+            service does not give is absent. A path may also be `{"path": …, "as": …}`: "epoch" (seconds of that UTC
+            day), "us" ("Feb 3, 2026") or "list" (the text alone in a list). For a writer only the names count.
+        always: fields every result has besides.
+        envelope: "mcp" where errors are stated as JSON-RPC errors.
+        settings: of the own section, for every test of this provider.
+        secrets: how a secret setting holds a key where it is not the key alone, with `{key}`, or `{json}` inside JSON.
+        failures: rows of the table of failures, by id, and what of outcome, http_status, retry_after and the number of
+            requests differs.
+        asked, asked_settings: what of ours asks for the same as the captured request.
+        ours: where our request differs from the captured one on purpose, by dotted path; None = left out.
+        why: in words, for entries of `ours` and `failures`; JSON has no comments.
+    """
+
+    document: Any = None
+    row: dict[str, Any] = field(default_factory=lambda: dict.fromkeys(FIELDS, ""))
+    always: dict[str, Any] = field(default_factory=dict)
+    envelope: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
+    asked_settings: dict[str, Any] = field(default_factory=dict)
+    ours: dict[str, Any] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+
+    def gives(self, name: str) -> bool:
+        """Whether the service's results have this field of ours at all."""
+        return name in self.row
 
 
 def names(provider: str) -> list[str]:
     """Return the names of a provider's cases."""
-    return sorted(path.stem for path in (FOLDER / provider).glob("*.json") if path.stem != CAPTURED)
+    return sorted(path.stem for path in (FOLDER / provider).glob("*.json") if path.stem not in (CAPTURED, SHAPE))
 
 
 def case(provider: str, name: str) -> Case:
     """Return one case."""
     document = read(provider, name)
-    answer = document["answer"]
+    stated = document["answer"]
+    answers = tuple(_answer(provider, answer) for answer in (stated if isinstance(stated, list) else [stated]))
     return Case(
         provider=provider,
         name=name,
         search=document.get("search", {}),
         settings=document.get("settings", {}),
-        status=answer.get("status", 200),
-        headers=answer.get("headers", {}),
-        body=_body(provider, answer),
+        answers=answers,
+        requests=document.get("requests", len(answers)),
         expect=document["expect"],
     )
+
+
+@cache
+def shape(provider: str) -> Shape:
+    """Return how a provider's service writes; a writer needs no shape beside it.
+
+    Raises:
+        FileNotFoundError: there is neither. TypeError: the file has a key that `Shape` has not.
+    """
+    folder = FOLDER / provider
+    if (folder / WRITER).exists() and not (folder / f"{SHAPE}.json").exists():
+        return Shape()
+    return Shape(**read(provider, SHAPE))
+
+
+def has_captured(provider: str) -> bool:
+    """True when a request of the service's official client was captured."""
+    return (FOLDER / provider / f"{CAPTURED}.json").exists()
 
 
 def captured(provider: str) -> dict[str, Any]:
@@ -70,6 +148,10 @@ def captured(provider: str) -> dict[str, Any]:
 def read(provider: str, name: str) -> Any:
     """Return the contents of one file."""
     return json.loads((FOLDER / provider / f"{name}.json").read_bytes())
+
+
+def _answer(provider: str, answer: dict[str, Any]) -> Answer:
+    return answer.get("status", 200), answer.get("headers", {}), _body(provider, answer)
 
 
 def _body(provider: str, answer: dict[str, Any]) -> bytes:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.wire import QUERY, Case
+import pytest
+
+from tests.wire import NETWORKED, QUERY, Answer, Case, shape
 from tests.world import Connection, Recorded, World, answer_bytes
 from webseam import providers
 from webseam.config import environment_name
@@ -18,7 +21,7 @@ from webseam.web import AsyncWeb
 
 KEY = "EXAMPLE-KEY"
 FORGETFUL = {"WEBSEAM_STATE_ENABLED": "off"}  # no turns and no cool-downs from one search to the next
-Answer = tuple[int, Mapping[str, str], bytes]
+_PACED = [type(provider) for provider in map(providers.get, NETWORKED) if provider.interval]
 Answers = Answer | Callable[[Recorded], Answer]
 
 
@@ -26,19 +29,58 @@ class Fake:
     """Answers every request, whatever its method and path, and remembers it.
 
     What a provider sends is a matter for the tests of requests; everywhere else a fake that insists on it would only
-    hide what was sent behind a 404.
+    hide what was sent behind a 404. The handshake of MCP is answered by itself: the tables know one answer a search.
+
+    Attributes:
+        url: the origin. requests: every request but those of a handshake, in order; `handshakes` has those.
     """
 
-    def __init__(self, world: World, answers: Answers) -> None:
+    def __init__(self, world: World, answers: Answers, *, host: str = "127.0.0.1", tls: bool = False) -> None:
         self.requests: list[Recorded] = []
+        self.handshakes: list[Recorded] = []
         self._answers = answers
-        self.url = world.serve(self._play)
+        self.url = world.serve(self._play, host=host, tls=tls)
 
     async def _play(self, connection: Connection) -> None:
         while (request := await connection.request()) is not None:
-            self.requests.append(request)
-            answer = self._answers(request) if callable(self._answers) else self._answers
+            answer = self._handshake(request)
+            if answer is None:
+                self.requests.append(request)
+                answer = self._answers(request) if callable(self._answers) else self._answers
             await connection.send(answer_bytes(*answer))
+
+    def _handshake(self, request: Recorded) -> Answer | None:
+        """Return the answer of an MCP server to what comes before a call, or None when this is something else."""
+        message = _message(request)
+        method = str(message.get("method"))
+        if method != "initialize" and not method.startswith("notifications/"):
+            return None
+        self.handshakes.append(request)
+        if method != "initialize":
+            return 202, {}, b""
+        session = f"session-{sum(_message(one).get('method') == 'initialize' for one in self.handshakes)}"
+        result = {
+            "protocolVersion": message.get("params", {}).get("protocolVersion"),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "1"},
+        }
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
+        return 200, {"Content-Type": "application/json", "Mcp-Session-Id": session}, body
+
+
+def _message(request: Recorded) -> dict[str, Any]:
+    """The JSON-RPC message of a request; empty when it is none."""
+    try:
+        document = request.json()
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) and "jsonrpc" in document else {}
+
+
+def successive(answers: Sequence[Answer]) -> Callable[[Recorded], Answer]:
+    """Return what gives one answer after the other; the last one repeats."""
+    left = list(answers)
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]
 
 
 @dataclass(frozen=True)
@@ -62,11 +104,14 @@ class Told:
 
     def as_expected(self) -> dict[str, Any]:
         """Return all of it as the wire cases write it: what is unknown or empty is left out, and so is the time."""
-        attempt = {name: value for name, value in _filled(as_json(self.attempt)).items() if name != "took"}
+        attempts = [
+            {name: value for name, value in _filled(as_json(attempt)).items() if name != "took"}
+            for attempt in self.attempts
+        ]
         return {
             "outcome": self.outcome.value,
             "hits": [_filled(as_json(hit)) for hit in self.hits],
-            "attempt": attempt,
+            **({"attempt": attempts[0]} if len(attempts) == 1 else {"attempts": attempts}),
             **_filled(
                 {"answer": self.answer, "notes": list(self.notes), "dropped": dict(self.dropped), "hint": self.hint}
             ),
@@ -78,13 +123,27 @@ def _filled(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def environment(provider: str, url: str, settings: Mapping[str, Any] | None = None) -> dict[str, str]:
-    """Return the environment of a user who set up one provider, at `url`, with a key where it takes one."""
+    """Return the environment of a user who set up one provider, at `url`, with a key where it takes one.
+
+    What the provider's shape sets comes before, `settings` wins; `{url}` in either is the address, None takes away.
+    """
     section = section_of(provider)
-    values: dict[str, Any] = {"base_url": url, **(settings or {})}
+    values: dict[str, Any] = {"base_url": url, **shape(provider).settings, **(settings or {})}
     if providers.get(provider).key != "none":
         values.setdefault("api_key", KEY)
-    named = {environment_name(section, name): str(value) for name, value in values.items() if value is not None}
+    named = {environment_name(section, name): _spelt(value, url) for name, value in values.items() if value is not None}
     return {**os.environ, **named}
+
+
+def _spelt(value: Any, url: str) -> str:
+    """A setting's value as a variable holds it."""
+    return (",".join(value) if isinstance(value, list) else str(value)).replace("{url}", url)
+
+
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls follow each other at once: how long to wait between two is tested where it is done."""
+    for kind in _PACED:
+        monkeypatch.setattr(kind, "interval", 0.0)
 
 
 async def search(
@@ -95,8 +154,11 @@ async def search(
     settings: Mapping[str, Any] | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Told:
-    """Search once with `provider` alone, set up at `url`, in a process that has never searched before."""
-    whole = {**environment(provider, url, settings), **(variables or {})}
+    """Search once with `provider` alone, set up at `url`, in a process that has never searched before.
+
+    Nothing is kept for the next search, so that the pause a service wants between two is not waited for.
+    """
+    whole = {**environment(provider, url, settings), **FORGETFUL, **(variables or {})}
     async with AsyncWeb(environment=whole) as web:
         return await told(web, provider, options or {})
 
@@ -123,7 +185,7 @@ async def told(web: AsyncWeb, provider: str | None, options: Mapping[str, Any]) 
 async def play(case: Case) -> tuple[Told, list[Recorded]]:
     """Run a wire case; return what came of it and the requests that arrived."""
     async with World() as world:
-        fake = Fake(world, (case.status, case.headers, case.body))
+        fake = Fake(world, successive(case.answers))
         return await search(case.provider, fake.url, case.search, settings=case.settings), fake.requests
 
 
@@ -145,5 +207,7 @@ __all__ = [
     "play",
     "search",
     "sent",
+    "successive",
     "told",
+    "without_pauses",
 ]

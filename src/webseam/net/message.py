@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Request:
     """One HTTP request, exactly as it is to be sent.
 
@@ -44,6 +44,11 @@ class Request:
     max_bytes: int = MAX_BODY
     overflow: Overflow = "refuse"
     stop_at: Callable[[str], bool] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:  # a key may stand in the query
+        from webseam.net.redact import Redactor, redact_url
+
+        return f"Request({self.method!r}, {redact_url(Redactor(self.secrets)(self.url))!r})"
 
 
 class Headers:
@@ -118,7 +123,7 @@ def encode_headers(headers: Iterable[tuple[str, str]], defaults: Iterable[tuple[
     return missing + encoded
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Response:
     """What a server answered.
 
@@ -138,3 +143,8 @@ class Response:
     truncated: bool = False
     timings: dict[str, float] = field(default_factory=dict)
     peer: str | None = None
+
+    def __repr__(self) -> str:  # a key may stand in the query
+        from webseam.net.redact import redact_url
+
+        return f"Response({self.status!r}, {self.headers!r}, {redact_url(self.url)!r})"

@@ -7,8 +7,8 @@ here and nowhere else, so that no provider can forget it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -106,6 +106,32 @@ class Parsed:
     notes: Sequence[str] = ()
     cost: float | None = None
     more: Request | None = None
+
+
+_WORDS: Final = ("url", "title", "snippet", "author", "site")
+
+
+def scrubbed(parsed: Parsed, remove: Callable[[str], str]) -> Parsed:
+    """Return what was read without this call's secrets: a service may write the key it was sent into its results."""
+    every = "\0".join([*_texts(parsed), *parsed.notes, parsed.answer or ""])
+    if remove(every) == every:  # nearly always; once over all of it costs a tenth of looking at each piece
+        return parsed
+    parsed.hits = [_scrubbed(hit, remove) for hit in parsed.hits]
+    parsed.notes = [remove(note) for note in parsed.notes]
+    parsed.answer = remove(parsed.answer) if parsed.answer else parsed.answer
+    return parsed
+
+
+def _texts(parsed: Parsed) -> Iterator[str]:
+    for hit in parsed.hits:
+        yield from filter(None, (hit.url, hit.title, hit.snippet, hit.author, hit.site, *hit.passages))
+
+
+def _scrubbed(hit: SearchHit, remove: Callable[[str], str]) -> SearchHit:
+    known: dict[str, Any] = {name: value for name in _WORDS if (value := getattr(hit, name))}
+    kept: dict[str, Any] = {name: remove(value) for name, value in known.items()}
+    passages = tuple(remove(passage) for passage in hit.passages)
+    return hit if (kept, passages) == (known, hit.passages) else replace(hit, **kept, passages=passages)
 
 
 class Hits:

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from webseam.errors import Outcome, ProviderError
@@ -54,6 +55,15 @@ class Spent:
     calls: int
     dollars: float
     unpriced: int
+
+    @property
+    def cost(self) -> str:
+        """What it cost, for people: "$0.25", "unknown price: 2 calls", or both."""
+        known = money(round(self.dollars * NANO))
+        unknown = f"unknown price: {self.unpriced} call{'s' * (self.unpriced != 1)}"
+        if not self.unpriced:
+            return known
+        return f"{known}, {unknown}" if self.dollars else unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +221,7 @@ class Ledger:
 
     def _write(self) -> None:
         for month in sorted({day[:7] for day, _ in self._waiting}):
-            self._store.update(SPACE, month, self._adding(month), ttl=KEPT)
+            self._store.update(SPACE, month, self._adding(month), ttl=KEPT, ahead=True)
         self._forget_waiting()
 
     def _adding(self, month: str) -> Callable[[Document | None], tuple[Document, None]]:
@@ -241,7 +251,7 @@ class Ledger:
                 counts.add({(day, provider): _counted(price)})
             return counts.document(), refusing
 
-        refusing = self._store.update(SPACE, day[:7], count, ttl=KEPT)
+        refusing = self._store.update(SPACE, day[:7], count, ttl=KEPT, ahead=True)
         self._forget_waiting()
         if refusing is not None:
             raise _refusal(provider, price, refusing, now)
@@ -254,7 +264,7 @@ class Ledger:
         return _budgets(counts, now, provider, own, total), counts.complete
 
     def _counts(self, month: str) -> Counts:
-        counts = Counts(self._store.get(SPACE, month), month)
+        counts = Counts(self._store.get(SPACE, month, ahead=True), month)
         counts.add(self._waiting)
         return counts
 
@@ -282,17 +292,12 @@ def _used(counts: Counts, span: Span, day: str, provider: str | None) -> Count:
 
 
 def _refusal(provider: str, price: int | None, budget: Budget, now: float) -> ProviderError:
-    name = f"the budget of {budget.shown(budget.limit)} a {budget.span} for {budget.who}"
-    if budget.unit == "dollars" and price is not None and budget.used < budget.limit:
-        problem = f"has {money(budget.limit - budget.used)} left and a call costs {money(price)}"
-    else:
-        problem = "is used up"
     place = f"the settings of {provider}" if budget.provider else "[budget]"
     return ProviderError(
-        f"{name} {problem}; it starts again {budget.reset}",
+        f"{budget.problem(price)}; it starts again {budget.reset}",
         outcome=Outcome.QUOTA,
         provider=provider,
-        retry_after=budget.starts_again - now,
+        retry_after=float(ceil(budget.starts_again - now)),
         hint=f"{budget.setting} in {place} sets it",
     )
 

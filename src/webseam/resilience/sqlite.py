@@ -92,10 +92,10 @@ class SqliteStore:
     def __repr__(self) -> str:
         return f"SqliteStore({str(self._path)!r})"
 
-    def get(self, space: str, key: str) -> Document | None:
+    def get(self, space: str, key: str, *, ahead: bool = False) -> Document | None:
         name = (space, key)
         entry = self._later.find(name) or self._do(lambda db: _select(db, name), lambda memory: memory.find(name))
-        return entry.read(self._clock()) if entry else None
+        return entry.read(self._clock(), ahead=ahead) if entry else None
 
     def set(self, space: str, key: str, value: Document, *, ttl: float) -> None:
         name = (space, key)
@@ -118,7 +118,13 @@ class SqliteStore:
         )
 
     def update(
-        self, space: str, key: str, change: Callable[[Document | None], tuple[Document | None, T]], *, ttl: float
+        self,
+        space: str,
+        key: str,
+        change: Callable[[Document | None], tuple[Document | None, T]],
+        *,
+        ttl: float,
+        ahead: bool = False,
     ) -> T:
         name = (space, key)
         self._later.drop(name)
@@ -127,14 +133,14 @@ class SqliteStore:
             with _transaction(db):
                 entry = _select(db, name)
                 now = self._clock()
-                new, answer = change(entry.read(now) if entry else None)
+                new, answer = change(entry.read(now, ahead=ahead) if entry else None)
                 if new is not None:
                     self._put(db, name, Entry.of(new, now=now, ttl=ttl))
                 elif entry is not None:
                     _run(db, _DELETE, name)
                 return answer
 
-        return self._do(work, lambda memory: memory.update(space, key, change, ttl=ttl))
+        return self._do(work, lambda memory: memory.update(space, key, change, ttl=ttl, ahead=ahead))
 
     def close(self) -> None:
         self._later.close()

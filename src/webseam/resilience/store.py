@@ -30,10 +30,11 @@ class Store(Protocol):
 
     Calls are synchronous and take well under a millisecond, so an event loop may make them. They are thread-safe and
     never raise because of where the documents are kept. A document is copied in and out as JSON, so what a caller does
-    to one it got changes nothing. A document written by a clock that was ahead of today's is not believed.
+    to one it got changes nothing. A document written by a clock that was ahead of today's is not believed, unless the
+    caller asks for it with `ahead`, as one whose documents name their own days does.
     """
 
-    def get(self, space: str, key: str) -> Document | None:
+    def get(self, space: str, key: str, *, ahead: bool = False) -> Document | None:
         """Return the document, or None when there is none or its time is over."""
 
     def set(self, space: str, key: str, value: Document, *, ttl: float) -> None:
@@ -54,7 +55,13 @@ class Store(Protocol):
         """Forget all documents of a space; return how many there were."""
 
     def update(
-        self, space: str, key: str, change: Callable[[Document | None], tuple[Document | None, T]], *, ttl: float
+        self,
+        space: str,
+        key: str,
+        change: Callable[[Document | None], tuple[Document | None, T]],
+        *,
+        ttl: float,
+        ahead: bool = False,
     ) -> T:
         """Read, change and write one document with nobody in between, in any process; return what `change` answers.
 
@@ -93,9 +100,9 @@ class Entry:
         text = json.dumps(value, separators=(",", ":"))
         return cls(text, now, now + ttl, len(text) if evictable else 0)
 
-    def read(self, now: float) -> Document | None:
-        """Return the document, or None when its time is over, its clock was wrong, or it is not one."""
-        if not self.written - CLOCK_SLACK <= now < self.expires:
+    def read(self, now: float, *, ahead: bool = False) -> Document | None:
+        """Return the document, or None when its time is over, its clock was `ahead` of this one, or it is not one."""
+        if now >= self.expires or (now < self.written - CLOCK_SLACK and not ahead):
             return None
         try:
             value = json.loads(self.text)
@@ -128,9 +135,9 @@ class MemoryStore:
         self._entries: dict[tuple[str, str], Entry] = {}
         self._writes = 0
 
-    def get(self, space: str, key: str) -> Document | None:
+    def get(self, space: str, key: str, *, ahead: bool = False) -> Document | None:
         entry = self._entries.get((space, key))
-        return entry.read(self._clock()) if entry else None
+        return entry.read(self._clock(), ahead=ahead) if entry else None
 
     def set(self, space: str, key: str, value: Document, *, ttl: float) -> None:
         self.keep((space, key), Entry.of(value, now=self._clock(), ttl=ttl))
@@ -150,12 +157,18 @@ class MemoryStore:
         return len(names)
 
     def update(
-        self, space: str, key: str, change: Callable[[Document | None], tuple[Document | None, T]], *, ttl: float
+        self,
+        space: str,
+        key: str,
+        change: Callable[[Document | None], tuple[Document | None, T]],
+        *,
+        ttl: float,
+        ahead: bool = False,
     ) -> T:
         with self._lock:
             old = self._entries.get((space, key))
             now = self._clock()
-            new, answer = change(old.read(now) if old else None)
+            new, answer = change(old.read(now, ahead=ahead) if old else None)
             if new is None:
                 self._entries.pop((space, key), None)
             else:

@@ -67,7 +67,7 @@ class Asker:
             )
         identity = place_of(provider, config)
         standing = self._health.check(provider.id, identity)
-        if not standing.usable and not (terms.pinned and _tries_anyway(standing)):
+        if not standing.usable and not (terms.pinned and tries_anyway(standing)):
             return skipped(provider, standing, route=config.route)
         began = float(self._clock())
         try:
@@ -166,6 +166,6 @@ def _joined(total: Parsed, parsed: Parsed, fresh: Sequence[SearchHit]) -> Parsed
     )
 
 
-def _tries_anyway(standing: Standing) -> bool:
+def tries_anyway(standing: Standing) -> bool:
     """True for an open breaker and for what only the user can mend; a block or a rate limit holds for everybody."""
     return standing.outcome in _PINNED_TRIES or standing.outcome not in (Outcome.BLOCKED, Outcome.RATE_LIMITED)

@@ -20,6 +20,7 @@ from webseam.model import SearchRequest
 from webseam.net.message import Request
 from webseam.net.redact import Redactor
 from webseam.process import Printed, Program
+from webseam.providers.answers import scrubbed
 from webseam.providers.base import (
     Aside,
     Conversation,
@@ -114,7 +115,7 @@ class Exchange:
             for _ in range(MAX_STEPS):
                 step = conversation.send(await self._carry_out(step))
         except StopIteration as done:
-            parsed: Parsed = done.value
+            parsed = scrubbed(done.value, self.redact.known)
             self._settle(parsed.cost)
             return parsed
         finally:

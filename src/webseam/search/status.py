@@ -20,7 +20,7 @@ from webseam.resilience.budget import Budget, parts_of
 from webseam.resilience.health import Health
 from webseam.resilience.ledger import NO_LIMITS, Ledger
 from webseam.schema import core_setting
-from webseam.search.ask import _tries_anyway as tries_anyway
+from webseam.search.ask import tries_anyway as tries_anyway
 from webseam.search.exchange import place_of
 from webseam.search.route import AUTO, FUSE, Candidate, Plan, plan, refusal
 from webseam.secrets import SavedKeys
@@ -58,6 +58,7 @@ class Status:
         not_set_up: those of the order, unless it was named for this, that lack a key, an address or a program.
         ruled_out: those that the user's own rules keep out, by rule.
         receives: who gets the query of the next search; then_receives: who else, if those do not answer.
+        notes: who stands in for whom, and what the settings files were warned about.
         project: the project's settings file, and whether its folder is trusted.
     """
 
@@ -126,7 +127,7 @@ def look(settings: Settings, saved: SavedKeys, health: Health, ledger: Ledger, p
         receives=receives,
         then_receives=tuple(one for one in later if one not in receives),
         budgets=tuple(budgets_set(settings, ledger)),
-        notes=found.notes,
+        notes=(*found.notes, *settings.warnings),
         project=project,
         project_trusted=project is not None and _is_trusted(project, settings),
     )

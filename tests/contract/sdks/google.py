@@ -84,9 +84,8 @@ PAIRS = [
                 safe="active",
             ),
             _DATED,
-            # A domain filter fetches twice as much, so that the third page of five starts where that of ten does.
             {
-                "count": 5,
+                "count": 10,
                 "page": 3,
                 "include_domains": ["example.org"],
                 "after": "2026-01-01",
@@ -104,7 +103,7 @@ PAIRS = [
             "google",
             _anysearch(country="de", language="de", safe_search="off", exclude_domains=["example.net"]),
             _UNDATED,
-            {"count": 5, "exclude_domains": ["example.net"], "region": "DE", "language": "de", "safe": "off"},
+            {"count": 10, "exclude_domains": ["example.net"], "region": "DE", "language": "de", "safe": "off"},
             least=10,
         ),
         id="anysearch-google",

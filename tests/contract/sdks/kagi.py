@@ -74,7 +74,7 @@ PAIRS = [
             _kagi_client,
             _V1,
             {
-                "count": 5,  # a domain filter fetches twice as much
+                "count": 10,
                 "page": 2,
                 "safe": "off",
                 "region": "DE",

@@ -38,9 +38,8 @@ PAIRS = [
             "mojeek",
             _pymojeek,
             _ANSWER,
-            # A domain filter fetches twice as much, so that the third page of five starts where that of ten does.
             {
-                "count": 5,
+                "count": 10,
                 "page": 3,
                 "include_domains": ["example.org"],
                 "exclude_domains": ["example.net"],

@@ -47,7 +47,7 @@ PAIRS = [
             ),
             _WEB,
             {
-                "count": 5,  # a domain filter fetches twice as much
+                "count": 10,
                 "page": 3,
                 "region": "US",
                 "language": "pt-br",

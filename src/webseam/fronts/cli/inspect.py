@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from textwrap import fill
 
 import click
 
+from webseam import providers as registry
+from webseam.config import SettingsSource
 from webseam.errors import RequestError
-from webseam.fronts.cli.output import print_json, session, table
+from webseam.fronts.cli.output import print_json, session, table, width
 from webseam.fronts.cli.search import complete_provider
 from webseam.search.overview import ProviderState
+from webseam.search.status import Place, Status, look
 from webseam.web import AsyncWeb
 
 
@@ -61,24 +66,66 @@ def _pick(states: list[ProviderState]) -> str:
 @click.command()
 @click.option("--json", "as_object", is_flag=True, help="Print the status as an object.")
 def status(as_object: bool) -> None:
-    """Show the mode, who answers next and why, who is skipped and until when, where keys come from."""
+    """Show who answers next and why, who is passed over and until when, where keys come from, who gets the query."""
 
-    async def look(web: AsyncWeb) -> tuple[str, list[ProviderState]]:
-        return str(web.settings().get("search", "provider")), web.provider_states()
+    async def examine(web: AsyncWeb) -> Status:
+        project = SettingsSource(registry.schema_of, sections=registry.sections).project_file
+        return look(web.settings(), web.saved_keys, web.health, web.ledger, project)
 
-    mode, states = session(look)
-    used = [one for one in states if one.chosen]
-    ready = [one for one in used if one.usable]
+    found = session(examine)
     if as_object:
-        print_json(
-            {"mode": mode, "next": ready[0].id if ready else None, "providers": [one.as_object() for one in used]}
-        )
+        print_json(found.as_object())
         return
-    click.echo(f"mode: {mode}")
-    click.echo(f"next: {ready[0].id}" if ready else "next: nobody is usable")
-    rows = [(one.id, one.state, _until(one.until), one.key_origin or "-", one.receives or "nobody") for one in used]
-    click.echo(table(("provider", "state", "until", "key from", "query goes to"), rows))
+    for part in (_mode, _order, _left_out, _receivers, _limits, _project):
+        for line in part(found):
+            click.echo(line)
 
 
-def _until(instant: float | None) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(instant)) if instant else "-"
+def _mode(found: Status) -> Iterator[str]:
+    yield f"mode: {found.mode} (from {found.mode_from})" if found.mode_from != "default" else f"mode: {found.mode}"
+    yield f"next: {' and '.join(found.next) or 'nobody'}; {found.why}"
+    yield from (f"note: {note}" for note in found.notes)
+
+
+def _order(found: Status) -> Iterator[str]:
+    rows = [(one.id, one.key_from or "-", _receiver(one), _state(one)) for one in found.order]
+    if rows:
+        yield ""
+        yield table(("provider", "key from", "query goes to", "state"), rows)
+        yield ""
+
+
+def _receiver(place: Place) -> str:
+    return place.receives or ("nobody" if place.usable else "-")
+
+
+def _state(place: Place) -> str:
+    if place.until is None:
+        return place.state
+    return f"{place.state}, until {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(place.until))}"
+
+
+def _left_out(found: Status) -> Iterator[str]:
+    if found.not_set_up:
+        missing = ", ".join(found.not_set_up)
+        yield fill(f"not set up: {missing} (webseam key set NAME; what each lacks: webseam providers)", width())
+    for reason, names in found.ruled_out.items():
+        yield fill(f"{reason}: {', '.join(names)}", width())
+
+
+def _receivers(found: Status) -> Iterator[str]:
+    if found.next:
+        yield f"the query goes to: {'; '.join(found.receives) or 'nobody'}"
+    if found.then_receives:
+        yield f"and without an answer to: {'; '.join(found.then_receives)}"
+
+
+def _limits(found: Status) -> Iterator[str]:
+    for budget in found.budgets:
+        yield f"budget of {budget.who}: {budget.fill} a {budget.span} used ({budget.percent} %)"
+
+
+def _project(found: Status) -> Iterator[str]:
+    if found.project is not None:
+        trusted = "trusted" if found.project_trusted else "not trusted: it may choose, but set no keys and addresses"
+        yield f"project file: {found.project} ({trusted})"

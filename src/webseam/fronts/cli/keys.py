@@ -7,10 +7,13 @@ import sys
 import click
 
 from webseam import providers
-from webseam.errors import RequestError
+from webseam.errors import Outcome, ProviderError, RequestError
+from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import session, table
 from webseam.fronts.cli.search import complete_provider
+from webseam.providers.base import Provider
 from webseam.providers.setup import find_key
+from webseam.secrets import check_key
 from webseam.web import AsyncWeb
 
 _STDIN_LIMIT = 65_536  # characters read from a pipe
@@ -23,36 +26,78 @@ def key() -> None:
 
 @key.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("provider", shell_complete=complete_provider)
+@click.option("--no-verify", is_flag=True, help="Save the key without trying it.")
 @click.argument("misplaced", nargs=-1, metavar="")
-def set_key(provider: str, misplaced: tuple[str, ...]) -> None:
-    """Save the key of PROVIDER: in the system keyring when there is one, else in a file only you can read."""
+def set_key(provider: str, no_verify: bool, misplaced: tuple[str, ...]) -> None:
+    """Save the key of PROVIDER: in the system keyring when there is one, else in a file only you can read.
+
+    It is tried first, with one real search for two words; a key that the service refuses is not saved.
+    """
     if misplaced:  # taken here, because the usage error would print it
         raise RequestError(
             "key", "must not stand on the command line, where others see it", hint=f"webseam key set {provider} asks"
         )
-    known = providers.get(provider)
-    if known.key == "none":
+
+    async def known(web: AsyncWeb) -> Provider:
+        return providers.get(provider, web.settings().named)
+
+    one = session(known)
+    if one.key == "none":
         raise RequestError("provider", f"{provider} takes no key")
     if sys.stdin.isatty():
-        value = click.prompt(f"Key of {known.label}", hide_input=True, err=True)
+        value = click.prompt(f"Key of {one.label}", hide_input=True, err=True)
     else:
         value = sys.stdin.read(_STDIN_LIMIT)
-    click.echo(f"saved the key of {provider} in {session(lambda web: _save(web, provider, value))}")
+    click.echo(session(lambda web: _set(web, one, check_key(value), verify=not no_verify)))
 
 
-async def _save(web: AsyncWeb, provider: str, value: str) -> str:
-    place = web.saved_keys.set(provider, value)
-    web.health.forget(provider)  # what was held against the old key says nothing about this one
-    return place
+async def _set(web: AsyncWeb, provider: Provider, value: str, *, verify: bool) -> str:
+    """Try a key, save it unless it is refused, and return what to tell.
+
+    Raises:
+        ProviderError: auth, the service does not know the key; nothing was changed.
+    """
+    remark = await _try(web, provider, value) if verify else "it was not tried"
+    place = web.saved_keys.set(provider.id, value)
+    web.health.forget(provider.id)  # what was held against the old key says nothing about this one
+    used = find_key(provider, web.settings(), web.saved_keys)
+    if used is not None and used.value != value:
+        say(f"webseam: {used.origin} holds another key of {provider.id}, and wins over the saved one")
+    return f"saved the key of {provider.id} in {place}; {remark}"
+
+
+async def _try(web: AsyncWeb, provider: Provider, value: str) -> str:
+    """Make one search with a key and return what that says about it."""
+    later = f"webseam doctor {provider.id} tries again"
+    try:
+        found = await web.diagnose(provider.id, key=value)
+    except ProviderError as error:  # a rule of the user's own, or something else is missing: nobody was asked
+        return f"it was not tried: {error.detail} ({later})"
+    if found.outcome.answered:
+        return f"one real search with it was answered ({found.hits} {'hit' if found.hits == 1 else 'hits'})"
+    said = found.detail or found.outcome.value
+    if found.outcome is Outcome.AUTH:
+        saved = web.saved_keys.get(provider.id) is not None
+        kept = "the key that was saved before stays" if saved else "it was not saved"
+        raise ProviderError(
+            f"{provider.label} refused the key: {said}; {kept}",
+            outcome=Outcome.AUTH,
+            provider=provider.id,
+            hint=found.hint,
+        )
+    if found.outcome in (Outcome.QUOTA, Outcome.RATE_LIMITED) and "first_byte" in found.timings:
+        state = "spent" if found.outcome is Outcome.QUOTA else "limited"
+        return f"one real search with it was refused: the service knows the key, but it is {state} for now ({said})"
+    return f"it could not be checked: {said} ({later})"
 
 
 @key.command("remove")
 @click.argument("provider", shell_complete=complete_provider)
 def remove_key(provider: str) -> None:
     """Forget the saved key of PROVIDER."""
-    providers.get(provider)
 
     async def forget(web: AsyncWeb) -> bool:
+        providers.get(provider, web.settings().named)
         return web.saved_keys.remove(provider)
 
     click.echo(f"removed the key of {provider}" if session(forget) else f"no key of {provider} was saved")
@@ -64,7 +109,7 @@ def list_keys() -> None:
 
     async def listed(web: AsyncWeb) -> list[tuple[str, str]]:
         settings = web.settings()
-        found = [(one.id, find_key(one, settings, web.saved_keys)) for one in providers.every()]
+        found = [(one.id, find_key(one, settings, web.saved_keys)) for one in providers.every(settings.named)]
         return [(name, one.origin) for name, one in found if one is not None]
 
     rows = session(listed)
