@@ -1,8 +1,4 @@
-"""google-api-python-client, Google's own client, from the description of the API that it ships: request; URLs, titles,
-dates, extracts.
-
-anysearch-sdk: the same, without dates; it has the exclusion of one host too.
-"""
+"""anysearch-sdk: request; URLs, titles, extracts. Google's own client is large: it is in tests/clients/sdks."""
 
 from __future__ import annotations
 
@@ -23,36 +19,12 @@ _ITEMS = [
         **_EXAMPLE["items"][0],
         "title": f"Guide of {day}",
         "link": f"https://example.org/{day}",
-        "pagemap": {"metatags": [{"article:published_time": f"{day}T10:00:00Z"}]},
+        "pagemap": {},
     }
     for day in DAYS
 ]
-_DATED = 200, JSON, json.dumps({**_EXAMPLE, "items": _ITEMS}).encode()
-_UNDATED = 200, JSON, json.dumps({**_EXAMPLE, "items": [{**item, "pagemap": {}} for item in _ITEMS]}).encode()
+_UNDATED = 200, JSON, json.dumps({**_EXAMPLE, "items": _ITEMS}).encode()
 _ENGINE = "EXAMPLE-CX"
-
-
-def _official(**parameters: Any) -> Reader:
-    def search(url: str) -> Any:
-        from googleapiclient.discovery import build
-
-        options = {"api_endpoint": url}
-        with build("customsearch", "v1", developerKey=KEY, client_options=options, static_discovery=True) as service:
-            return service.cse().list(q=QUERY, cx=_ENGINE, **parameters).execute()
-
-    async def read(url: str) -> list[Read]:
-        found = await asyncio.to_thread(search, url)
-        return [
-            Read(
-                one["link"],
-                one["title"],
-                one["pagemap"]["metatags"][0]["article:published_time"],
-                (one["snippet"],),
-            )
-            for one in found["items"]
-        ]
-
-    return read
 
 
 def _anysearch(**options: Any) -> Reader:
@@ -69,35 +41,6 @@ def _anysearch(**options: Any) -> Reader:
 
 
 PAIRS = [
-    pytest.param(
-        Pair(
-            "google",
-            _official(
-                num=10,
-                start=21,
-                siteSearch="example.org",
-                siteSearchFilter="i",
-                sort="date:r:20260101:20260630",
-                gl="us",
-                hl="en",
-                lr="lang_en",
-                safe="active",
-            ),
-            _DATED,
-            {
-                "count": 10,
-                "page": 3,
-                "include_domains": ["example.org"],
-                "after": "2026-01-01",
-                "before": "2026-06-30",
-                "region": "US",
-                "language": "en",
-                "safe": "strict",
-            },
-            least=13,
-        ),
-        id="google-api-python-client",
-    ),
     pytest.param(
         Pair(
             "google",
