@@ -286,7 +286,10 @@ class AsyncWeb:
                 self._warn(warning)
 
     def _client_for(self, config: ProviderConfig) -> Client:
-        """Return the client of a provider's origin: single origin, no redirects, keys go nowhere else."""
+        """Return the client of a provider's origin: single origin, no redirects, keys go nowhere else.
+
+        What records wire cases overrides this to listen.
+        """
         name = (config.base_url, config.reach, config.proxy, config.ca_bundle, config.local_dns)
         client = self._clients.get(name)
         if client is None:
