@@ -462,6 +462,23 @@ async def test_a_settings_file_that_changed_is_used_by_the_next_search() -> None
             assert names(await own.search("four")) == ["from-tavily"]
 
 
+async def test_a_search_under_way_sees_one_state_of_the_settings_throughout() -> None:
+    path = write_settings("")
+    async with World() as world:
+        gate = Gate(TOO_MANY)
+        services = fakes(world, exa=gate)
+        async with web(services, "exa", "tavily") as own:
+            searching = asyncio.create_task(own.search("words"))
+            await gate.until(1)
+            elsewhere = f'base_url = "{world.closed_port()}"'
+            path.write_text(
+                f'[search]\ndeny = ["tavily"]\n[net]\nproxy = "{world.closed_port()}"\n[brave]\n{elsewhere}\n'
+            )
+            assert own.plan().candidates != ()  # somebody else's look has read the new file meanwhile
+            gate.opened.set()
+            assert names(await searching) == ["from-tavily"]
+
+
 async def test_a_key_that_was_saved_or_removed_is_known_to_the_next_search() -> None:
     async with World() as world:
         services = fakes(world)
