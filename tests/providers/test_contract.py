@@ -63,6 +63,34 @@ async def test_a_service_s_answer_becomes_exactly_this(provider: str, name: str)
     told, requests = await play(wire)
     assert told.as_expected() == wire.expect
     assert len(requests) == wire.requests
+    if wire.sent:
+        assert [_pinned(request, wanted) for request, wanted in zip(requests, wire.sent, strict=True)] == list(wire.sent)
+
+
+def _pinned(request: Recorded, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What arrived, in the form of a case; of the headers those that the case speaks of."""
+    seen = {"method": request.method, "path": request.path}
+    if request.query:
+        seen["query"] = {name: values[0] for name, values in request.query.items()}
+    if request.body:
+        seen["body"] = _body(request)
+    if "headers" in wanted:
+        seen["headers"] = {name: request.headers.get(name.lower()) for name in wanted["headers"]}
+    return dict(_starred(seen, wanted))
+
+
+def _starred(seen: Any, wanted: Any) -> Any:
+    """What arrived, with a star where the case has one."""
+    if wanted == "*" and seen:
+        return "*"
+    if isinstance(seen, dict) and isinstance(wanted, dict):
+        return {name: _starred(value, wanted.get(name)) for name, value in seen.items()}
+    return seen
+
+
+@EACH
+def test_what_a_provider_sends_is_pinned_by_an_official_client_or_by_a_case(provider: str) -> None:
+    assert has_captured(provider) or any(case(provider, name).sent for name in names(provider) if name.startswith("ok"))
 
 
 # Requests.

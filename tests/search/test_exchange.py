@@ -10,7 +10,7 @@ import pytest
 
 from tests.search.world import Desk, Engine, chain, engine, found, fused, names, outcomes, successive
 from tests.world import Recorded, World
-from webseam.errors import Outcome
+from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
 from webseam.net.message import Request
 from webseam.process import Printed, Program
@@ -313,6 +313,36 @@ async def test_what_a_service_reports_is_the_cost_else_its_declared_price_and_re
         await desk.fail(candidate)
         spent = desk.ledger.usage().today["dear"]
     assert (costs, spent.calls, spent.dollars) == ([0.5, 0.25], 3, 0.75)
+
+
+@pytest.mark.parametrize("reported", [float("inf"), float("nan"), -1.0, True, "a lot", [1]])
+async def test_a_cost_that_cannot_be_one_is_not_believed(reported: Any) -> None:
+    class Boasting(Engine):
+        def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Any:
+            parsed = super().parse(reply, search, config)
+            parsed.cost = reported
+            return parsed
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        desk = Desk(world)
+        candidate = limited(engine("dear", site.url, base=Boasting), Limits(dollars_day=5.0), price=0.25)
+        response = await desk.search(candidate)
+    assert (response.attempts[0].cost, desk.ledger.usage().today["dear"].dollars) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize("asked_for", [float("inf"), float("nan"), -5.0, True])
+async def test_a_wait_that_cannot_be_one_is_not_believed(asked_for: Any) -> None:
+    class Waiting(Engine):
+        def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Any:
+            return ProviderError("slow down", outcome=Outcome.RATE_LIMITED, retry_after=asked_for)
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", (429, {}, {"error": "slow down"}))
+        failure = await Desk(world).fail(engine("waiting", site.url, base=Waiting))
+    assert (failure.outcome, failure.attempts[0].retry_after) == (Outcome.RATE_LIMITED, None)
 
 
 async def test_money_that_is_not_left_is_not_spent() -> None:

@@ -50,6 +50,8 @@ class Case:
         settings: of the provider's own section; None takes one away that is set otherwise.
         answers: what the service says to one request after the other; the last one repeats.
         requests: how many requests must arrive, without the handshake of a protocol.
+        sent: those requests, where they are pinned: `method`, `path`, all of `query` and of `body` (fields of JSON or of
+            a form), and the `headers` that matter. "*" stands for a value that is another each time.
         expect: outcome, hits, attempt (attempts, when there are several), and, where there are any, answer, notes,
             dropped and hint.
     """
@@ -60,6 +62,7 @@ class Case:
     settings: dict[str, Any] = field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
     requests: int = 1
+    sent: tuple[dict[str, Any], ...] = ()
     expect: dict[str, Any] = field(default_factory=dict)
 
 
@@ -118,6 +121,7 @@ def case(provider: str, name: str) -> Case:
         settings=document.get("settings", {}),
         answers=answers,
         requests=document.get("requests", len(answers)),
+        sent=tuple(document.get("sent", ())),
         expect=document["expect"],
     )
 

@@ -189,6 +189,12 @@ def _snippet(value: object) -> str | None:
     return clip(plain(value), SNIPPET_LIMIT) or None if isinstance(value, str) else None
 
 
+def amount(value: object) -> float | None:
+    """Return a number of dollars or seconds that can be one; None for what a service made up: negative, endless, words."""
+    number = _number(value)
+    return number if number is not None and number >= 0 else None
+
+
 def _number(value: object) -> float | None:
     """Return a finite number; the rest cannot be written as JSON again."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -14,6 +14,7 @@ from typing import Final
 from webseam.errors import EgressDenied, Outcome, ProviderError, TransportError, WebSeamError
 from webseam.model import Attempt, SearchHit, SearchRequest
 from webseam.net.redact import Redactor
+from webseam.providers.answers import amount
 from webseam.providers.base import Parsed, Provider
 from webseam.resilience.health import Standing
 from webseam.search.exchange import Exchange, never_left
@@ -135,7 +136,7 @@ def failed(exchange: Exchange, error: Exception, started: float) -> Asked:
         took=round(time.monotonic() - started, 4),
         detail=redact(of_route(exchange.config.route) + detail),
         http_status=status,
-        retry_after=error.retry_after if isinstance(error, ProviderError) else None,
+        retry_after=amount(error.retry_after) if isinstance(error, ProviderError) else None,
     )
     hint = error.hint if isinstance(error, WebSeamError) else None
     return Asked(

@@ -20,7 +20,7 @@ from webseam.model import SearchRequest
 from webseam.net.message import Request
 from webseam.net.redact import Redactor
 from webseam.process import Printed, Program
-from webseam.providers.answers import scrubbed
+from webseam.providers.answers import amount, scrubbed
 from webseam.providers.base import (
     Aside,
     Conversation,
@@ -116,7 +116,7 @@ class Exchange:
                 step = conversation.send(await self._carry_out(step))
         except StopIteration as done:
             parsed = scrubbed(done.value, self.redact.known)
-            self._settle(parsed.cost)
+            self._settle(amount(parsed.cost))
             return parsed
         finally:
             conversation.close()
