@@ -237,6 +237,25 @@ def split_name(name: str, named: Mapping[str, str]) -> tuple[tuple[str, ...], st
     return (".".join(table),), key, None
 
 
+def call_settings(
+    given: Mapping[str, Any], schema_of: SchemaOf, sections: Callable[[], Iterable[str]]
+) -> tuple[dict[Place, Any], dict[str, str]]:
+    """Return the settings that a program gives by "section.key", by place, and the providers it names with them.
+
+    Raises:
+        SettingsError: unknown or malformed.
+    """
+    values: dict[Place, Any] = {}
+    named: dict[str, str] = {}
+    for name, value in given.items():
+        (*_, section), key, kind = split_name(name, {})
+        setting = find_setting(section, key, schema_of, sections, kind=kind)
+        values[section.replace("-", "_"), key] = check(setting, value, section, "the call")
+        if kind is not None:
+            named[section.replace("_", "-")] = kind
+    return values, named
+
+
 def file_stamp(path: Path | None) -> tuple[int, ...] | None:
     """Return what changes when a file is written (in one tick of the clock too), None when it is not there."""
     try:
@@ -310,6 +329,7 @@ __all__ = [
     "Settings",
     "SettingsSource",
     "cache_folder",
+    "call_settings",
     "check",
     "config_folder",
     "core_setting",

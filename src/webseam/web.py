@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from webseam import providers
-from webseam.config import Settings, SettingsSource, cache_folder, file_stamp, state_folder
+from webseam.config import Settings, SettingsSource, cache_folder, call_settings, file_stamp, state_folder
 from webseam.errors import AllProvidersFailed, Outcome, ProviderError, RequestError
 from webseam.model import Freshness, Kind, Safe, SearchRequest, SearchResponse
 from webseam.net import EgressPolicy
@@ -24,11 +24,10 @@ from webseam.providers.setup import limits_in_all, limits_of
 from webseam.resilience.coalesce import Coalescer
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health
-from webseam.resilience.ledger import Ledger, Limits
+from webseam.resilience.ledger import Ledger
 from webseam.resilience.pace import Pace
 from webseam.resilience.store import Store, open_store
 from webseam.search.ask import Asker
-from webseam.search.diagnose import Diagnosis, diagnose
 from webseam.search.exchange import Services
 from webseam.search.library import Library
 from webseam.search.overview import ProviderState, states
@@ -41,6 +40,11 @@ if TYPE_CHECKING:
     from webseam.local import Progress
     from webseam.net.client import Client
     from webseam.providers.base import ProviderConfig
+    from webseam.resilience.budget import Budget, Limits
+    from webseam.resilience.ledger import Usage
+    from webseam.search.diagnose import Diagnosis
+    from webseam.search.keeping import Kept
+    from webseam.search.status import Status
 
 STATE_FILE: Final = "state.sqlite3"
 INDEX_FILE: Final = "index.sqlite3"
@@ -72,7 +76,7 @@ class AsyncWeb:
         self._source = SettingsSource(
             providers.schema_of, environment=environment, folder=folder, sections=providers.sections
         )
-        self._flags, self._named = _by_place(settings or {})
+        self._flags, self._named = call_settings(settings or {}, providers.schema_of, providers.sections)
         self._current = self._snapshot = Settings()
         self._plans: dict[object, Plan] = {}
         self._warn = warn or _ignore
@@ -134,6 +138,34 @@ class AsyncWeb:
         """Return how every provider is set up and stands now. Sends nothing."""
         return states(self.settings(), self.saved_keys, self.health)
 
+    def status(self) -> Status:
+        """Return who would answer the next search and why, and how far budgets are used. Sends nothing."""
+        from webseam.search.status import look
+
+        return look(self.settings(), self.saved_keys, self.health, self.ledger, self._source.project_file)
+
+    def usage(self) -> tuple[Usage, list[Budget]]:
+        """Return the calls that were made and what they cost, by provider, and the budgets that are set."""
+        from webseam.search.status import budgets_set
+
+        return self.ledger.usage(), budgets_set(self.settings(), self.ledger)
+
+    async def set_key(self, provider: str, value: str, *, verify: bool = True) -> Kept:
+        """Save the key of `provider`, after one real search with it unless `verify` is off.
+
+        Raises:
+            ProviderError: auth, the service refused it; nothing was changed.
+        """
+        from webseam.search.keeping import keep_key
+
+        settings = self.settings()
+        one = providers.get(provider, settings.named)
+
+        async def tried(name: str, key: str) -> Diagnosis:
+            return await self.diagnose(name, key=key)
+
+        return await keep_key(one, value, settings, self.saved_keys, self.health, diagnose=tried if verify else None)
+
     def limits_of(self, provider: str) -> Limits:
         """Return the budget of one provider."""
         settings = self.settings()
@@ -149,6 +181,8 @@ class AsyncWeb:
         Args:
             key: tried in place of the one that is set up; nothing is kept of it.
         """
+        from webseam.search.diagnose import diagnose
+
         settings = self.settings()
         if key is None:
             found = self.plan(provider)
@@ -330,20 +364,6 @@ def _is_from_here(chosen: Plan, response: SearchResponse) -> bool:
     """True when the index of this machine answered: asking it again costs nothing, and the network may be back."""
     here = {one.id for one in chosen.candidates if one.provider.local}
     return any(not here.isdisjoint(hit.providers) for hit in response.hits)
-
-
-def _by_place(settings: Mapping[str, Any]) -> tuple[dict[tuple[str, str], Any], dict[str, str]]:
-    """Return the values by section and key, and the providers that are set up under other names."""
-    from webseam.config import check, find_setting, split_name
-
-    flags, named = {}, {}
-    for name, value in settings.items():
-        table, key, kind = split_name(name, {})
-        setting = find_setting(table[-1], key, providers.schema_of, providers.sections, kind=kind)
-        flags[table[-1].replace("-", "_"), key] = check(setting, value, table[-1], "the call")
-        if kind is not None:
-            named[table[-1].replace("_", "-")] = kind
-    return flags, named
 
 
 def _key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:

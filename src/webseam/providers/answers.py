@@ -190,7 +190,7 @@ def _snippet(value: object) -> str | None:
 
 
 def amount(value: object) -> float | None:
-    """Return a number of dollars or seconds that can be one; None for what a service made up: negative, endless, words."""
+    """Return what can be a number of dollars or seconds; None for anything else: negative, endless, words."""
     number = _number(value)
     return number if number is not None and number >= 0 else None
 

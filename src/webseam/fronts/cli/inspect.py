@@ -9,13 +9,11 @@ from textwrap import fill
 
 import click
 
-from webseam import providers as registry
-from webseam.config import SettingsSource
 from webseam.errors import RequestError
 from webseam.fronts.cli.output import print_json, session, table, width
 from webseam.fronts.cli.search import complete_provider
 from webseam.search.overview import ProviderState
-from webseam.search.status import Place, Status, look
+from webseam.search.status import Place, Status
 from webseam.web import AsyncWeb
 
 
@@ -69,8 +67,7 @@ def status(as_object: bool) -> None:
     """Show who answers next and why, who is passed over and until when, where keys come from, who gets the query."""
 
     async def examine(web: AsyncWeb) -> Status:
-        project = SettingsSource(registry.schema_of, sections=registry.sections).project_file
-        return look(web.settings(), web.saved_keys, web.health, web.ledger, project)
+        return web.status()
 
     found = session(examine)
     if as_object:

@@ -7,13 +7,12 @@ import sys
 import click
 
 from webseam import providers
-from webseam.errors import Outcome, ProviderError, RequestError
+from webseam.errors import RequestError
 from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import session, table
 from webseam.fronts.cli.search import complete_provider
 from webseam.providers.base import Provider
 from webseam.providers.setup import find_key
-from webseam.secrets import check_key
 from webseam.web import AsyncWeb
 
 _STDIN_LIMIT = 65_536  # characters read from a pipe
@@ -42,53 +41,16 @@ def set_key(provider: str, no_verify: bool, misplaced: tuple[str, ...]) -> None:
         return providers.get(provider, web.settings().named)
 
     one = session(known)
-    if one.key == "none":
+    if one.key == "none":  # before anybody is asked to type one
         raise RequestError("provider", f"{provider} takes no key")
     if sys.stdin.isatty():
         value = click.prompt(f"Key of {one.label}", hide_input=True, err=True)
     else:
         value = sys.stdin.read(_STDIN_LIMIT)
-    click.echo(session(lambda web: _set(web, one, check_key(value), verify=not no_verify)))
-
-
-async def _set(web: AsyncWeb, provider: Provider, value: str, *, verify: bool) -> str:
-    """Try a key, save it unless it is refused, and return what to tell.
-
-    Raises:
-        ProviderError: auth, the service does not know the key; nothing was changed.
-    """
-    remark = await _try(web, provider, value) if verify else "it was not tried"
-    place = web.saved_keys.set(provider.id, value)
-    web.health.forget(provider.id)  # what was held against the old key says nothing about this one
-    used = find_key(provider, web.settings(), web.saved_keys)
-    if used is not None and used.value != value:
-        say(f"webseam: {used.origin} holds another key of {provider.id}, and wins over the saved one")
-    return f"saved the key of {provider.id} in {place}; {remark}"
-
-
-async def _try(web: AsyncWeb, provider: Provider, value: str) -> str:
-    """Make one search with a key and return what that says about it."""
-    later = f"webseam doctor {provider.id} tries again"
-    try:
-        found = await web.diagnose(provider.id, key=value)
-    except ProviderError as error:  # a rule of the user's own, or something else is missing: nobody was asked
-        return f"it was not tried: {error.detail} ({later})"
-    if found.outcome.answered:
-        return f"one real search with it was answered ({found.hits} {'hit' if found.hits == 1 else 'hits'})"
-    said = found.detail or found.outcome.value
-    if found.outcome is Outcome.AUTH:
-        saved = web.saved_keys.get(provider.id) is not None
-        kept = "the key that was saved before stays" if saved else "it was not saved"
-        raise ProviderError(
-            f"{provider.label} refused the key: {said}; {kept}",
-            outcome=Outcome.AUTH,
-            provider=provider.id,
-            hint=found.hint,
-        )
-    if found.outcome in (Outcome.QUOTA, Outcome.RATE_LIMITED) and "first_byte" in found.timings:
-        state = "spent" if found.outcome is Outcome.QUOTA else "limited"
-        return f"one real search with it was refused: the service knows the key, but it is {state} for now ({said})"
-    return f"it could not be checked: {said} ({later})"
+    kept = session(lambda web: web.set_key(provider, value, verify=not no_verify))
+    if kept.shadowed_by:
+        say(f"webseam: {kept.shadowed_by} holds another key of {provider}, and wins over the saved one")
+    click.echo(f"saved the key of {provider} in {kept.place}; {kept.remark}")
 
 
 @key.command("remove")

@@ -11,7 +11,6 @@ from webseam.fronts.cli.output import print_json, session, table
 from webseam.model import as_json
 from webseam.resilience.budget import Budget
 from webseam.resilience.ledger import Spent, Usage
-from webseam.search.status import budgets_set
 from webseam.web import AsyncWeb
 
 
@@ -21,8 +20,7 @@ def usage(as_object: bool) -> None:
     """Show the calls of today and this month (UTC) by provider, what they cost, and budgets."""
 
     async def examine(web: AsyncWeb) -> tuple[Usage, list[Budget], bool]:
-        settings = web.settings()
-        return web.ledger.usage(), budgets_set(settings, web.ledger), settings.get("state", "enabled")
+        return *web.usage(), web.settings().get("state", "enabled")
 
     found, budgets, kept = session(examine)
     if as_object:
