@@ -64,7 +64,8 @@ async def test_a_service_s_answer_becomes_exactly_this(provider: str, name: str)
     assert told.as_expected() == wire.expect
     assert len(requests) == wire.requests
     if wire.sent:
-        assert [_pinned(request, wanted) for request, wanted in zip(requests, wire.sent, strict=True)] == list(wire.sent)
+        pairs = zip(requests, wire.sent, strict=True)
+        assert [_pinned(request, wanted) for request, wanted in pairs] == list(wire.sent)
 
 
 def _pinned(request: Recorded, wanted: dict[str, Any]) -> dict[str, Any]:

@@ -346,6 +346,8 @@ async def test_a_guardrail_refuses_with_its_rule_and_nothing_is_sent(settings: d
         result = await search("custom", fake.url, settings={"url_template": None, "url": "{url}/x", **settings})
     assert (result.outcome, fake.requests, result.sent_to) == (Outcome.UNSAFE, [], ())
     assert str(result.attempt.detail).startswith(rule)
+    lifts = "set allow_private of custom to true if that is a network of your own"
+    assert (result.hint == lifts) is ("allow_private" in settings)
 
 
 @pytest.mark.parametrize(

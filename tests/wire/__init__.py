@@ -50,8 +50,8 @@ class Case:
         settings: of the provider's own section; None takes one away that is set otherwise.
         answers: what the service says to one request after the other; the last one repeats.
         requests: how many requests must arrive, without the handshake of a protocol.
-        sent: those requests, where they are pinned: `method`, `path`, all of `query` and of `body` (fields of JSON or of
-            a form), and the `headers` that matter. "*" stands for a value that is another each time.
+        sent: those requests, where they are pinned: `method`, `path`, all of `query` and of `body` (fields of JSON or a
+            form), and the `headers` that matter. "*" stands for a value that is another each time.
         expect: outcome, hits, attempt (attempts, when there are several), and, where there are any, answer, notes,
             dropped and hint.
     """

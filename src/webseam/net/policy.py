@@ -19,7 +19,7 @@ from webseam.net.address import METADATA, OK, Span, judge_address, number, span
 from webseam.net.url import MAX_PORT, URL, UrlRefused, canonical_host, join, parse, port_number
 from webseam.text import quote
 
-__all__ = ["EgressPolicy", "Resolve", "Verdict"]
+__all__ = ["LIFTABLE", "EgressPolicy", "Resolve", "Verdict"]
 
 Resolve = Callable[[str], Sequence[str]]  # host in, addresses out; OSError and LookupError mean that there are none
 
@@ -41,7 +41,7 @@ _METADATA_NAMES = (
 _PROXY_VARIABLES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
 
 # What an `allow` entry or an operator's origin may lift. Metadata, our own sockets, multicast and 0.0.0.0 stay refused.
-_LIFTABLE = frozenset(
+LIFTABLE = frozenset(
     "address." + name
     for name in ("private", "loopback", "link_local", "shared", "reserved", "documentation", "not_global", "transition")
 )
@@ -268,7 +268,7 @@ class EgressPolicy:
         lifted = self._granted(url) or any(grant.fits_address(known, url.port) for grant in self._grants)
         if known is not None and any(_is_own(known, url.port, own) for own in self._own):
             return "address.self", f"{address}:{url.port} is where webseam itself listens"
-        if rule != OK and not (lifted and rule in _LIFTABLE):
+        if rule != OK and not (lifted and rule in LIFTABLE):
             return rule, detail
         if url.port not in self.ports and not lifted:
             return "port.denied", f"port {url.port} is allowed at other addresses only"

@@ -13,6 +13,7 @@ from typing import Final
 
 from webseam.errors import EgressDenied, Outcome, ProviderError, TransportError, WebSeamError
 from webseam.model import Attempt, SearchHit, SearchRequest
+from webseam.net.policy import LIFTABLE
 from webseam.net.redact import Redactor
 from webseam.providers.answers import amount
 from webseam.providers.base import Parsed, Provider
@@ -24,6 +25,7 @@ from webseam.search.route import Candidate
 from webseam.text import clean, clip, quote
 
 MAX_ANSWER: Final = 4_000  # characters of a provider's own short answer
+_PRIVATE: Final = LIFTABLE | {"host.special_use", "host.single_label"}  # what keeps a service on one's own network out
 _ADVISED: Final = (Outcome.AUTH, Outcome.QUOTA, Outcome.RATE_LIMITED, Outcome.BLOCKED, Outcome.UNAVAILABLE)
 
 
@@ -139,6 +141,8 @@ def failed(exchange: Exchange, error: Exception, started: float) -> Asked:
         retry_after=amount(error.retry_after) if isinstance(error, ProviderError) else None,
     )
     hint = error.hint if isinstance(error, WebSeamError) else None
+    if isinstance(error, EgressDenied) and exchange.config.reach == "public" and error.rule in _PRIVATE:
+        hint = hint or f"set allow_private of {provider.id} to true if that is a network of your own"
     return Asked(
         attempt, sent=exchange.sent and not never_left(error), called=called, hint=hint or advice(provider, outcome)
     )
