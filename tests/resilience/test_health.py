@@ -55,6 +55,7 @@ def test_a_provider_nothing_is_known_of_is_healthy(health: Health) -> None:
         pytest.param(Outcome.QUOTA, False, None, 6 * HOUR, id="quota"),
         pytest.param(Outcome.QUOTA, False, 10.0, 6 * HOUR, id="quota follows its own schedule"),
         pytest.param(Outcome.AUTH, False, None, 30 * 24 * HOUR, id="auth"),
+        pytest.param(Outcome.AUTH, True, None, 300, id="auth where there is no key to change"),
     ],
 )
 def test_a_cool_down_lasts_as_long_as_its_outcome_asks(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.search.world import Desk, Engine, chain, engine, found, fused, names, outcomes, successive
+from tests.search.world import Desk, Engine, chain, engine, found, fused, names, numbered, outcomes, successive
 from tests.world import Recorded, World
 from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
@@ -370,3 +371,90 @@ def test_a_provider_has_one_place_and_is_as_declared_unless_it_says_otherwise() 
     assert candidate.provider.fitted(candidate.config) is candidate.provider
     other: Provider = candidate.provider.copied(max_count=3)
     assert (other.max_count, candidate.provider.max_count, other.id) == (3, 50, "plain")
+
+
+@pytest.mark.parametrize(
+    "base, path, url",
+    [
+        pytest.param("https://api.example", "/v1/search", "https://api.example/v1/search", id="bare"),
+        pytest.param("https://api.example/", "/v1/search", "https://api.example/v1/search", id="slash"),
+        pytest.param("https://api.example/gateway", "/v1/search", "https://api.example/gateway/v1/search", id="path"),
+        pytest.param("https://api.example/v1", "/v1/search", "https://api.example/v1/search", id="its beginning"),
+        pytest.param("https://api.example/x/v1/", "/v1/search", "https://api.example/x/v1/search", id="below a path"),
+        pytest.param("https://api.example/v1/search", "/v1/search", "https://api.example/v1/search", id="whole"),
+        pytest.param("https://api.example/av1", "/v1/search", "https://api.example/av1/v1/search", id="not a part"),
+        pytest.param("https://api.example/search", "/v1/search", "https://api.example/search/v1/search", id="its end"),
+        pytest.param("https://api.example/v1", "/", "https://api.example/v1/", id="root"),
+        pytest.param("https://api.example/v1", "", "https://api.example/v1", id="nothing"),
+    ],
+)
+def test_a_base_url_is_not_doubled(base: str, path: str, url: str) -> None:
+    assert ProviderConfig(provider="some", base_url=base).url(path) == url
+
+
+async def test_a_further_page_is_not_paid_for_when_enough_is_left_after_the_filters() -> None:
+    class Paged(Engine):
+        def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Any:
+            parsed = super().parse(reply, search, config)
+            parsed.more = reply.request
+            return parsed
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", successive(numbered(10), found("other")))
+        candidate = engine("paged", site.url, base=Paged)
+        response = await Desk(world).search(candidate, count=8, include_domains=("example.org",))
+        assert (len(response.hits), site.requests[0].query["count"], len(site.requests)) == (8, ["16"], 1)
+        site.route("GET", "/", successive(numbered(10), numbered(20)))
+        response = await Desk(world).search(candidate, count=12, include_domains=("example.org",))
+        assert (len(response.hits), len(site.requests)) == (12, 3)
+
+
+async def test_pages_that_do_not_end_are_asked_for_up_to_a_bound_and_the_response_says_so() -> None:
+    class Paged(Engine):
+        def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Any:
+            parsed = super().parse(reply, search, config)
+            parsed.more = reply.request
+            return parsed
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", successive(*(found(f"x{number}") for number in range(9))))
+        response = await Desk(world).search(engine("paged", site.url, base=Paged), count=9)
+    assert (len(response.hits), len(site.requests)) == (5, 5)
+    assert response.notes == ("Paged: no more than 5 of its pages are asked for",)
+
+
+async def test_nothing_found_that_is_stated_as_an_error_is_asked_for_again_without_the_dates() -> None:
+    nothing = (404, {}, {"error": "no results found"})
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", successive(nothing, found("x")))
+        response = await Desk(world).search(engine("some", site.url), after="2026-01-01")
+        assert (names(response), "without the date limit" in response.notes[0]) == (["x"], True)
+        site.route("GET", "/", nothing)
+        response = await Desk(world).search(chain(engine("some", site.url)), after="2026-01-01")
+        assert (response.outcome, len(site.requests)) == (Outcome.EMPTY, 4)
+
+
+async def test_days_that_were_sent_as_an_age_are_lifted_too_when_they_emptied_the_answer() -> None:
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", successive(found(), found("x")))
+        options = {"freshness": Engine.options["freshness"]}
+        recent = (datetime.now(UTC).date() - timedelta(days=3)).isoformat()
+        response = await Desk(world).search(engine("some", site.url, options=options), after=recent)
+    assert (names(response), len(site.requests)) == (["x"], 2)
+
+
+async def test_a_provider_is_told_how_much_time_is_left_at_most() -> None:
+    class Timed(Engine):
+        def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
+            return Request("GET", f"{config.url('/')}?seconds={config.timeout:g}")
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", found("x"))
+        for within in (3.0, 100.0):
+            await Desk(world).search(engine("timed", site.url, base=Timed), within=within)
+        assert [request.query["seconds"] for request in site.requests] == [["3"], ["15"]]

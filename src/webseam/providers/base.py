@@ -70,10 +70,13 @@ class ProviderConfig:
     limits_in_all: Limits = NO_LIMITS
 
     def url(self, path: str) -> str:
-        """Return `base_url` with `path` appended; a path the base already ends with is not doubled."""
-        base = self.base_url.rstrip("/")
-        doubled = path.rstrip("/") and base.endswith(path.rstrip("/"))
-        return base if doubled else base + path
+        """Return `base_url` with `path` appended; what of it the base already ends with is not doubled."""
+        base, parts = self.base_url.rstrip("/"), path.split("/")
+        for end in range(len(parts), 1, -1):
+            beginning = "/".join(parts[:end]).rstrip("/")
+            if beginning and base.endswith(beginning):
+                return base + path[len(beginning) :]
+        return base + path
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,10 @@ class Provider:
 
     def support(self, option: Option) -> Support:
         return self.options.get(option, UNSUPPORTED)
+
+    def most(self, search: SearchRequest) -> int:
+        """Return the most hits of one search, where that depends on what is searched."""
+        return self.max_count
 
     def address(self, settings: Settings) -> str | None:
         """Return a base URL from variables other than those in `base_env`, or None."""

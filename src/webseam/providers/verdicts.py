@@ -17,6 +17,7 @@ from webseam.resilience.retry import parse_retry_after
 if TYPE_CHECKING:
     from webseam.providers.base import Reply
 
+_REFUSED: Final = (400, 404, 410, 413, 414, 422)  # the words decide: a key, nothing found, an option, or none of these
 _ECHOES: Final = frozenset({"query", "q", "queries", "input"})
 ERROR_BODY: Final = 65_536  # bytes of an error body that are looked at
 
@@ -84,7 +85,7 @@ def _by_status(reply: Reply, status: int, words: str, page: str) -> Outcome:
         return Outcome.TIMEOUT
     if 500 <= status <= 599:
         return Outcome.UPSTREAM
-    if status in (400, 404, 410, 413, 414, 422):
+    if status in _REFUSED:
         return _refused_input(words)
     return Outcome.BAD_RESPONSE
 
@@ -110,6 +111,8 @@ def by_words(words: str, code: object = None) -> Outcome:
         return Outcome.TIMEOUT
     if status >= 500:
         return Outcome.UPSTREAM
+    if status in _REFUSED:
+        return _refused_input(words)
     return Outcome.EMPTY if _NONE.search(words) else Outcome.BAD_RESPONSE
 
 

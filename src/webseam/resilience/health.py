@@ -267,6 +267,8 @@ def _cool_down(outcome: Outcome, retry_after: float | None, *, keyless: bool) ->
         if retry_after is not None and retry_after >= 0:
             return min(retry_after, RETRY_AFTER_MOST)
         return RATE_LIMITED_KEYLESS if keyless else RATE_LIMITED_KEYED
+    if outcome is Outcome.AUTH and keyless:
+        return RATE_LIMITED_KEYLESS  # no key whose change would end it: a sign-in elsewhere, or another header, does
     return {Outcome.BLOCKED: BLOCKED, Outcome.QUOTA: QUOTA, Outcome.AUTH: AUTH}[outcome]
 
 

@@ -11,15 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webseam.errors import Outcome, WebSeamError
+from webseam.errors import Outcome, ProviderError, WebSeamError
 from webseam.model import SearchHit, SearchRequest
 from webseam.providers.base import NATIVE, Parsed, Provider, ProviderConfig
+from webseam.providers.options import bucket
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health, Standing
 from webseam.search.asked import Asked, failed, found, outcome_of, skipped
 from webseam.search.exchange import Exchange, Services, place_of
-from webseam.search.filters import count_dropped, has_dates, without_dates
-from webseam.search.prepare import prepare
+from webseam.search.filters import count_dropped, has_dates, passing, without_dates
+from webseam.search.prepare import Prepared, prepare
 from webseam.search.route import Candidate
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ class Asker:
         exchange = Exchange(self._services, provider, config, deadline)
         try:
             prepared = prepare(provider, search, strict=terms.strict)
-            parsed, relaxed = await _collect(exchange, prepared.search, strict=terms.strict)
+            wanted = _Wanted(search, prepared, terms.strict)
+            parsed, relaxed = await _collect(exchange, wanted)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the one mapping point; a third-party provider may raise anything
@@ -114,29 +116,55 @@ class Asker:
         return found(exchange, search, prepared, parsed, started, relaxed=relaxed, strict=terms.strict)
 
 
-async def _collect(exchange: Exchange, search: SearchRequest, *, strict: bool) -> tuple[Parsed, bool]:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the caller asked for, and what the provider is sent for it."""
+
+    search: SearchRequest
+    prepared: Prepared
+    strict: bool
+
+    def suffices(self, hits: Sequence[SearchHit], *, dates: bool) -> bool:
+        """True when enough hits are left after the filters: more was asked for only in case they take some away."""
+        sent = self.prepared.search
+        if len(hits) >= sent.count:
+            return True
+        wanted = self.search.count + self.prepared.skip
+        return wanted <= len(hits) and wanted <= len(passing(hits, self.search, dates=dates, strict=self.strict).hits)
+
+
+async def _collect(exchange: Exchange, wanted: _Wanted) -> tuple[Parsed, bool]:
     """Return everything the provider sent for this search, and whether the date limit had to be lifted."""
-    provider = exchange.provider
-    parsed = await _pages(exchange, search)
-    may_relax = has_dates(search) and not strict and _dates_are_native(provider, search)
+    provider, search = exchange.provider, wanted.prepared.search
+    may_relax = has_dates(search) and not wanted.strict and _dates_are_native(provider, search)
+    nothing: ProviderError | None = None  # some services state "nothing found" as an error
+    try:
+        parsed = await _pages(exchange, search, wanted)
+    except ProviderError as error:
+        if error.outcome is not Outcome.EMPTY or not may_relax:
+            raise
+        parsed, nothing = Parsed(), error
     if parsed.hits or parsed.dropped or not may_relax or exchange.deadline.expired:
         return parsed, False
     try:
-        relaxed = await _pages(exchange, without_dates(search))
+        relaxed = await _pages(exchange, without_dates(search), wanted, dates=False)
     except (WebSeamError, TimeoutError) as error:  # the first answer stands: it was honest, only empty
-        note = f"{provider.label}: asking without the dates failed ({outcome_of(error)})"
-        parsed.notes = [*parsed.notes, note]
-        return parsed, False
-    return (relaxed, True) if relaxed.hits else (parsed, False)
+        if outcome_of(error) is not Outcome.EMPTY:
+            note = f"{provider.label}: asking without the dates failed ({outcome_of(error)})"
+            parsed.notes = [*parsed.notes, note]
+        relaxed = Parsed()
+    if relaxed.hits:
+        return relaxed, True
+    if nothing is not None and not parsed.notes:
+        raise nothing
+    return parsed, False
 
 
-async def _pages(exchange: Exchange, search: SearchRequest) -> Parsed:
+async def _pages(exchange: Exchange, search: SearchRequest, wanted: _Wanted, *, dates: bool = True) -> Parsed:
     """Return the hits of as many pages as it takes to have `search.count`, where the service pages."""
     more: Request | None = None
     total = Parsed()
     for page in range(MAX_PAGES):
-        if page and more is None:
-            break
         try:
             parsed = await exchange.page(search, more)
         except Exception as error:  # as in `_attempt`, where the first page's ends
@@ -147,13 +175,18 @@ async def _pages(exchange: Exchange, search: SearchRequest) -> Parsed:
         known = {hit.url for hit in total.hits}
         fresh = [hit for hit in parsed.hits if hit.url not in known] if page else parsed.hits
         total = _joined(total, parsed, fresh)
-        if len(total.hits) >= search.count or (page and not fresh):
-            break
         more = parsed.more
+        if more is None or (page and not fresh) or wanted.suffices(total.hits, dates=dates):
+            break
+    else:
+        total.notes = [*total.notes, f"{exchange.provider.label}: no more than {MAX_PAGES} of its pages are asked for"]
     return total
 
 
 def _dates_are_native(provider: Provider, search: SearchRequest) -> bool:
+    """True when a date filter of the service's own was on the wire, be it only a bucket that holds the wanted days."""
+    if (search.after or search.before) and provider.support("date_range") is not NATIVE:
+        return provider.support("freshness") is NATIVE and bucket(search) is not None
     return provider.support("date_range" if search.after or search.before else "freshness") is NATIVE
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from webseam.errors import EgressDenied, Outcome, ProviderError, TransportError, WebSeamError
@@ -72,8 +73,10 @@ class Exchange:
     """
 
     def __init__(self, services: Services, provider: Provider, config: ProviderConfig, deadline: Deadline) -> None:
-        self.provider, self.config = provider, config
         self.deadline = deadline.sooner(config.timeout)
+        left = ceil(self.deadline.remaining())  # whole seconds, as services that are told want them
+        self.provider = provider
+        self.config = replace(config, timeout=left) if left < config.timeout else config
         self.redact = redactor(config.secrets)
         self.called = self.sent = False
         self.timings: dict[str, float] = {}

@@ -42,7 +42,7 @@ def prepare(provider: Provider, search: SearchRequest, *, strict: bool = False) 
     paging = provider.support("page")
     skip = (search.page - 1) * search.count if paging is EMULATED else 0
     # Page 2 that repeats page 1 is worse than no page 2, so this is an error even when strict is off.
-    if search.page > 1 and (paging is UNSUPPORTED or skip + search.count > provider.max_count):
+    if search.page > 1 and (paging is UNSUPPORTED or skip + search.count > provider.most(search)):
         raise _unsupported(provider, f"has no page {search.page} of {search.count} hits")
     if strict and (lacking or not _has_kind(provider, search)):
         names = [*lacking, *([] if _has_kind(provider, search) else [f"kind={search.kind}"])]
@@ -54,9 +54,9 @@ def prepare(provider: Provider, search: SearchRequest, *, strict: bool = False) 
         notes.append("after and before were used; freshness was ignored")
     # A further page begins after the hits that were wanted before, so it must not be of a larger size than they were.
     further = search.page > 1 and paging is NATIVE
-    wanted = min(provider.max_count, (search.count if further else _fetched(provider, search)) + skip)
-    if search.count > provider.max_count:
-        notes.append(f"{provider.label} gives at most {provider.max_count} hits a search")
+    wanted = min(provider.most(search), (search.count if further else _fetched(provider, search)) + skip)
+    if search.count > provider.most(search):
+        notes.append(f"{provider.label} gives at most {provider.most(search)} hits a search")
     sent = search if wanted == search.count else replace(search, count=wanted)
     return Prepared(sent, skip, tuple(notes))
 
@@ -66,7 +66,7 @@ def _asks_nothing_special(provider: Provider, search: SearchRequest) -> bool:
     return (
         search.page == 1
         and search.kind == "web"
-        and search.count <= provider.max_count
+        and search.count <= provider.most(search)
         and not (search.include_domains or search.exclude_domains or search.freshness or search.after or search.before)
         and search.language is search.region is search.safe is None
     )

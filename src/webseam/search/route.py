@@ -153,6 +153,8 @@ def _usual_order(settings: Settings, saved: SavedKeys) -> list[str]:
 
 
 def _is_private(provider: Provider, settings: Settings, saved: SavedKeys) -> bool:
+    if not provider.private and all(setting.name != "private" for setting in provider.settings):
+        return False  # nothing of its settings matters then, not even a mistake in them
     return provider.is_private(configure(provider, settings, saved).values)
 
 
