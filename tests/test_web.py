@@ -20,7 +20,6 @@ import webseam
 from tests.search.test_library import Shelf
 from tests.search.world import (
     CAPTCHA,
-    KEY,
     NOTHING,
     TOO_MANY,
     Fakes,
@@ -46,8 +45,10 @@ from webseam import (
     Web,
 )
 from webseam.net.lane import MAX_IDLE
+from webseam.resilience.health import Standing
+from webseam.search.exchange import place_of
 from webseam.search.recall import SPACE, identity_of, key_of
-from webseam.secrets import SavedKeys, fingerprint
+from webseam.secrets import SavedKeys
 
 SOURCE = Path(webseam.__file__).parents[1]
 
@@ -61,6 +62,12 @@ def write_settings(text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+def standing_of(own: AsyncWeb, name: str) -> Standing:
+    """What is held against a provider, with the key and at the address it is set up with."""
+    candidate = own.plan(name).candidates[0]
+    return own.health.look(name, place_of(candidate.provider, candidate.config))
 
 
 # one search
@@ -388,7 +395,7 @@ async def test_of_two_hundred_searches_one_in_ten_is_cancelled_and_nothing_is_le
             assert Counter(tuple(names(response)) for response in responses) == {("x",): 180}
             assert asyncio.all_tasks() & set(searching) == set()
             assert own.open_connections <= MAX_IDLE
-            standing = own.health.look("tavily", fingerprint(KEY))
+            standing = standing_of(own, "tavily")
             assert (standing.usable, standing.outcome) == (True, None)
         assert own.open_connections == 0
 
@@ -411,7 +418,7 @@ async def test_cancelling_a_search_closes_its_connection_and_blames_nobody() -> 
             with pytest.raises(asyncio.CancelledError):
                 await searching
             await gone.wait()
-            assert (own.open_connections, own.health.look("tavily", fingerprint(KEY)).outcome) == (0, None)
+            assert (own.open_connections, standing_of(own, "tavily").outcome) == (0, None)
 
 
 async def test_the_deadline_of_the_caller_is_the_deadline_of_everything() -> None:
@@ -440,10 +447,68 @@ async def test_a_provider_that_was_given_almost_no_time_is_not_to_blame() -> Non
             for number in range(4):
                 with pytest.raises(ProviderError, match="timeout"):
                     await own.search(f"words {number}", provider="tavily", timeout=0.2)
-            assert own.health.look("tavily", fingerprint(KEY)).usable
+            assert standing_of(own, "tavily").usable
 
 
 # settings that change while it runs
+
+
+async def test_a_program_installed_meanwhile_is_known_to_the_next_search(tmp_path: Path) -> None:
+    program = tmp_path / "my-search"
+    settings = {
+        "command.template": f"{program} {{{{query}}}}",
+        "search.order": ["command", "local"],
+        "local.enabled": False,
+    }
+    async with AsyncWeb(settings) as own:
+        with pytest.raises(AllProvidersFailed, match="no program"):
+            await own.search("words")
+        program.write_text('#!/bin/sh\necho \'[{"url": "https://example.org/x"}]\'\n')
+        program.chmod(0o755)
+        assert names(await own.search("words")) == ["x"]
+
+
+async def test_folders_that_a_program_trusts_may_set_anything(tmp_path: Path) -> None:
+    (tmp_path / "webseam.toml").write_text('[exa]\nbase_url = "https://gateway.example"\n')
+    async with AsyncWeb({"trust.folders": [str(tmp_path)]}, folder=tmp_path) as own:
+        assert (own.settings().warnings, own.status().project_trusted) == ((), True)
+
+
+async def test_a_project_that_is_not_trusted_cannot_break_searches_by_naming_what_it_may_not_set_up(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "webseam.toml").write_text(
+        '[providers.custom.wiki]\nurl = "https://wiki.example"\n'
+        '[search]\norder = ["wiki", "tavily"]\nprovider = "wiki"\n'
+    )
+    warnings: list[str] = []
+    async with World() as world:
+        services = fakes(world)
+        environment = {name: value for name, value in services.environment("tavily").items() if "ORDER" not in name}
+        async with AsyncWeb(environment={**os.environ, **environment}, folder=tmp_path, warn=warnings.append) as own:
+            assert names(await own.search("words")) == ["from-tavily"]
+    assert [warning.split(": ", 1)[1].split(" because")[0] for warning in warnings] == [
+        "providers.custom.wiki is ignored",
+        "search.provider is ignored",
+    ]
+
+
+async def test_what_a_settings_file_may_not_set_is_said_even_when_the_search_cannot_be_planned(tmp_path: Path) -> None:
+    (tmp_path / "webseam.toml").write_text('[exa]\napi_key = "not-from-here"\n')
+    warnings: list[str] = []
+    async with AsyncWeb(folder=tmp_path, warn=warnings.append) as own:
+        with pytest.raises(SettingsError):
+            await own.search("words", provider="nobody")
+    assert ["exa.api_key is ignored" in warning for warning in warnings] == [True]
+
+
+def test_the_advice_about_trust_keeps_the_folders_that_are_trusted_already(tmp_path: Path) -> None:
+    write_settings('[trust]\nfolders = ["/home/me/work"]\n')
+    folder = tmp_path / "a project"
+    folder.mkdir()
+    (folder / "webseam.toml").write_text('[exa]\napi_key = "not-from-here"\n')
+    (warning,) = AsyncWeb(folder=folder).settings().warnings
+    assert f"(webseam config set trust.folders '/home/me/work,{folder}')" in warning
 
 
 async def test_a_settings_file_that_changed_is_used_by_the_next_search() -> None:

@@ -26,6 +26,7 @@ UNSET_WORDS: Final = frozenset({"", "undefined", "null"})  # what wrappers put i
 PROJECT_FILE: Final = "webseam.toml"
 USER_FILE: Final = "config.toml"
 
+_NAMING: Final = ("provider", "order", "allow", "deny")  # settings of searches that name providers
 # The schema of a provider's section; with a kind, that of a provider of this kind set up under the section's name.
 SchemaOf = Callable[..., "tuple[Setting, ...] | None"]
 
@@ -115,7 +116,10 @@ class SettingsSource:
         environment: Mapping[str, str] | None = None,
         folder: Path | None = None,
         sections: Callable[[], Iterable[str]] = tuple,
+        trusted: Iterable[str] = (),
     ) -> None:
+        """`trusted` are folders whose project file may set anything, beside those that the user's settings name."""
+        self._trusted = check(core_setting("trust", "folders"), trusted, "trust", "the call")
         self._schema_of = schema_of
         self._sections = sections
         self.environment = dict(os.environ if environment is None else environment)
@@ -144,39 +148,54 @@ class SettingsSource:
         if any(self._setting(*place, named.get(place[0].replace("_", "-"))).secret for place in user.values):
             warnings.extend(_exposed(self.user_file))
         if self.project_file is not None and self.project_file != self.user_file:
-            trusted = Settings(self.environment, {}, tuple(layers)).get("trust", "folders") or ()
+            named_folders = Settings(self.environment, {}, tuple(layers)).get("trust", "folders") or ()
+            trusted = (*self._trusted, *named_folders)
             project = read_settings(self.project_file, self._setting)
             values = project.values
             if is_trusted(self.project_file.parent, trusted):
                 named.update(project.named)
             else:
-                values = self._without_what_needs_trust(self.project_file, project, user.values, warnings)
+                values, ignored = self._without_what_needs_trust(project, user.values)
+                advice = shlex.quote(",".join((*named_folders, str(self.project_file.parent))))
+                warnings.extend(
+                    f"{self.project_file}: {name} is ignored because this folder is not trusted "
+                    f"(webseam config set trust.folders {advice})"
+                    for name in ignored
+                )
             layers.insert(0, Layer(str(self.project_file), values))
         return Settings(self.environment, {}, tuple(layers), tuple(warnings), named)
 
     def _without_what_needs_trust(
-        self, path: Path, project: Contents, user: Mapping[Place, Any], warnings: list[str]
-    ) -> dict[Place, Any]:
-        """Return what an untrusted folder may set: nothing guarded, and privacy only tighter than the user has it."""
+        self, project: Contents, user: Mapping[Place, Any]
+    ) -> tuple[dict[Place, Any], list[str]]:
+        """Return what an untrusted folder may set, and the names of the rest.
+
+        That is nothing guarded, no provider of its own, and privacy only tighter than the user has it.
+        """
         kept: dict[Place, Any] = {}
         ignored = [f"{NAMED}.{kind}.{name}" for name, kind in project.named.items()]
         for (section, key), value in project.values.items():
             if section.replace("_", "-") in project.named:
                 continue
             allowed = None if self._setting(section, key).guarded else _no_looser(section, key, value, user)
+            if section == "search" and key in _NAMING:
+                allowed = _without_names(allowed, project.named)
             if allowed is not None:
                 kept[section, key] = allowed
             else:
                 ignored.append(f"{section}.{key}")
-        warnings.extend(
-            f"{path}: {name} is ignored because this folder is not trusted "
-            f"(webseam config set trust.folders {path.parent})"
-            for name in ignored
-        )
-        return kept
+        return kept, ignored
 
     def _setting(self, section: str, key: str, kind: str | None = None) -> Setting:
         return find_setting(section, key, self._schema_of, self._sections, kind=kind)
+
+
+def _without_names(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a choice of providers without those that are not set up after all; None when it named them alone."""
+    if isinstance(value, str):
+        named = {word.strip() for word in value.rpartition(":")[2].split(",")}
+        return None if named & names.keys() else value
+    return [name for name in value if name not in names] or None if isinstance(value, list) else value
 
 
 def _no_looser(section: str, key: str, value: Any, user: Mapping[Place, Any]) -> Any:
@@ -230,30 +249,36 @@ def split_name(name: str, named: Mapping[str, str]) -> tuple[tuple[str, ...], st
     *table, key = name.split(".")
     if not table or not all([*table, key]):
         raise SettingsError("setting", f"{name!r} has no section", hint="write it as section.key, e.g. search.provider")
-    if len(table) == 1 and (kind := named.get(table[0])):
-        return (NAMED, kind, table[0]), key, kind
+    if len(table) == 1 and (kind := named.get(table[0].replace("_", "-"))):
+        return (NAMED, kind, table[0].replace("_", "-")), key, kind
     if table[0] == NAMED and len(table) == 3:
         return tuple(table), key, table[1]
     return (".".join(table),), key, None
 
 
 def call_settings(
-    given: Mapping[str, Any], schema_of: SchemaOf, sections: Callable[[], Iterable[str]]
+    given: Mapping[str, Any],
+    schema_of: SchemaOf,
+    sections: Callable[[], Iterable[str]],
+    *,
+    named: Mapping[str, str],
 ) -> tuple[dict[Place, Any], dict[str, str]]:
     """Return the settings that a program gives by "section.key", by place, and the providers it names with them.
+
+    `named` are those that the files name already.
 
     Raises:
         SettingsError: unknown or malformed.
     """
     values: dict[Place, Any] = {}
-    named: dict[str, str] = {}
+    own: dict[str, str] = {}
     for name, value in given.items():
-        (*_, section), key, kind = split_name(name, {})
+        (*_, section), key, kind = split_name(name, named)
         setting = find_setting(section, key, schema_of, sections, kind=kind)
         values[section.replace("-", "_"), key] = check(setting, value, section, "the call")
         if kind is not None:
-            named[section.replace("_", "-")] = kind
-    return values, named
+            own[section.replace("_", "-")] = kind
+    return values, own
 
 
 def file_stamp(path: Path | None) -> tuple[int, ...] | None:

@@ -32,7 +32,7 @@ from webseam.search.exchange import Services
 from webseam.search.library import Library
 from webseam.search.overview import ProviderState, states
 from webseam.search.recall import Recall, identity_of, key_of, words_of
-from webseam.search.route import Plan, plan
+from webseam.search.route import Plan, is_lasting, plan
 from webseam.search.run import run
 from webseam.secrets import Key, SavedKeys, check_key
 
@@ -73,10 +73,17 @@ class AsyncWeb:
         progress: Callable[[Progress], None] | None = None,
         warn: Callable[[str], None] | None = None,
     ) -> None:
+        given = settings or {}
         self._source = SettingsSource(
-            providers.schema_of, environment=environment, folder=folder, sections=providers.sections
+            providers.schema_of,
+            environment=environment,
+            folder=folder,
+            sections=providers.sections,
+            trusted=given.get("trust.folders", ()),
         )
-        self._flags, self._named = call_settings(settings or {}, providers.schema_of, providers.sections)
+        self._flags, self._named = call_settings(
+            given, providers.schema_of, providers.sections, named=self._source.current().named
+        )
         self._current = self._snapshot = Settings()
         self._plans: dict[object, Plan] = {}
         self._warn = warn or _ignore
@@ -124,9 +131,9 @@ class AsyncWeb:
         name = (provider, local_only, self.saved_keys.stamp(), tuple(map(file_stamp, self._key_files)))
         found = self._plans.get(name)
         if found is None:
-            found = self._plans[name] = plan(provider, settings, self.saved_keys, local_only=local_only)
-            while len(self._plans) > _PLANS_KEPT:
-                del self._plans[next(iter(self._plans))]
+            found = plan(provider, settings, self.saved_keys, local_only=local_only)
+            if is_lasting(found, settings, self.saved_keys):
+                self._plans = dict([*self._plans.items(), (name, found)][-_PLANS_KEPT:])
         return found
 
     def check_choice(self, provider: str) -> None:
@@ -190,7 +197,7 @@ class AsyncWeb:
             found = plan(provider, settings, self.saved_keys, key=Key(check_key(key), "the call"))
         if found.kind != "one":
             raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
-        self._pass_on(settings, found)
+        self._tell(found.notices)
         deadline = Deadline.after(timeout)
         with_key = [one for one in found.candidates if key is None or one.config.key]  # others would say nothing of it
         for candidate in with_key or found.candidates:
@@ -258,8 +265,9 @@ class AsyncWeb:
             )
         deadline = Deadline.after(_seconds(timeout, settings))
         strict = settings.get("search", "strict") if strict is None else strict
+        self._pass_on(settings)
         chosen = self._plan(settings, provider, local_only)
-        self._pass_on(settings, chosen)
+        self._tell(chosen.notices)
         response = await self._answer(
             chosen,
             request,
@@ -311,9 +319,12 @@ class AsyncWeb:
         except TimeoutError:  # joined an equal search that had more time than this caller
             raise AllProvidersFailed("the deadline passed", outcome=Outcome.TIMEOUT) from None
 
-    def _pass_on(self, settings: Settings, chosen: Plan) -> None:
-        """Warn once about what the settings, the key file and the chosen providers have to say."""
-        warnings = (*settings.warnings, self.saved_keys.warning, *providers.broken.values(), *chosen.notices)
+    def _pass_on(self, settings: Settings) -> None:
+        """Warn once about what the settings and the key file had to say."""
+        if settings.warnings or self.saved_keys.warning or providers.broken:
+            self._tell((*settings.warnings, self.saved_keys.warning, *providers.broken.values()))
+
+    def _tell(self, warnings: Iterable[str | None]) -> None:
         for warning in warnings:
             if warning and warning not in self._warned:
                 self._warned.add(warning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.search.world import Desk, Engine, chain, engine, found, fused, names, numbered, outcomes, successive
+from tests.search.world import Desk, Engine, Gate, chain, engine, found, fused, names, numbered, outcomes, successive
 from tests.world import Recorded, World
 from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
@@ -458,3 +459,66 @@ async def test_a_provider_is_told_how_much_time_is_left_at_most() -> None:
         for within in (3.0, 100.0):
             await Desk(world).search(engine("timed", site.url, base=Timed), within=within)
         assert [request.query["seconds"] for request in site.requests] == [["3"], ["15"]]
+
+
+async def test_a_second_try_that_no_budget_is_left_for_leaves_the_first_failure_standing() -> None:
+    class Patient(Engine):
+        retries_broken = True
+
+    async with World() as world:
+        site = world.site()
+        site.route("GET", "/", (200, {}, "no json"))
+        desk = Desk(world)
+        candidate = limited(engine("custom-like", site.url, base=Patient), Limits(calls_day=1))
+        failure = await desk.fail(candidate)
+        assert (failure.outcome, len(site.requests)) == (Outcome.BAD_RESPONSE, 1)
+        failure = await desk.fail(limited(engine("custom-like", site.url, base=Patient), Limits(calls_day=9)))
+        assert (failure.outcome, len(site.requests)) == (Outcome.BAD_RESPONSE, 3)
+        spent = desk.ledger.usage().today["custom-like"]
+    assert spent.calls == 3
+
+
+class Silent(Engine):
+    def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+        return Hits(self.id).parsed()
+        yield
+
+
+async def test_a_conversation_may_end_without_anything_sent() -> None:
+    async with World() as world:
+        response = await Desk(world).search(chain(engine("silent", world.site().url, base=Silent)))
+    assert (response.outcome, response.sent_to) == (Outcome.EMPTY, ())
+
+
+async def test_the_same_key_at_another_address_is_not_held_back_by_what_happened_at_the_first() -> None:
+    async with World() as world:
+        wrong, right = world.site(), world.site()
+        wrong.route("GET", "/", (401, {}, {"error": "who are you"}))
+        right.route("GET", "/", found("x"))
+        desk = Desk(world)
+        await desk.fail(chain(engine("moved", wrong.url, secret="a-key-of-mine")))
+        assert names(await desk.search(chain(engine("moved", right.url, secret="a-key-of-mine")))) == ["x"]
+
+
+async def test_who_was_given_up_before_its_turn_came_received_nothing() -> None:
+    begun = asyncio.Event()
+
+    class Marked(Engine):
+        def converse(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
+            begun.set()
+            return super().converse(search, config, memory)
+
+    async with World() as world:
+        first, second = world.site(), world.site()
+        gate = Gate(found("x"))
+        first.route("GET", "/", gate)
+        second.route("GET", "/", found("y"))
+        desk = Desk(world)
+        paced = engine("paced", second.url, base=Marked, interval=3600.0)
+        await desk.search(paced)
+        begun.clear()
+        searching = asyncio.create_task(desk.search(chain(engine("slow", first.url), paced), hedge=0.05))
+        await begun.wait()  # from here it waits for its turn, in vain
+        gate.opened.set()
+        response = await searching
+    assert (names(response), response.sent_to) == (["x"], ("slow",))

@@ -266,3 +266,13 @@ def test_a_plan_is_the_same_to_a_cache_only_with_the_same_keys_addresses_and_set
     ):
         assert planned("exa", {**KEYED, **change}).identity != own.identity
     assert "key-of-exa" not in repr(own) + repr(own.identity)
+
+
+def test_fuse_asks_three_providers_with_all_their_places() -> None:
+    both = {"OLLAMA_HOST": "127.0.0.1:11434", "OLLAMA_API_KEY": "key-of-ollama", **KEYED}
+    found = planned("fuse", both)
+    assert asked(found) == ["exa", "ollama", "ollama", "tavily"]
+
+
+def test_a_mistake_in_the_settings_of_a_provider_nobody_named_does_not_end_a_local_search() -> None:
+    assert asked(planned("auto", {"ANYSEARCH_MAX_RESULTS": "many"}, local_only=True)) == ["local"]

@@ -42,7 +42,7 @@ from webseam.resilience.ledger import Ledger
 from webseam.resilience.pace import Pace
 from webseam.resilience.store import MemoryStore, Store
 from webseam.search.ask import Asker
-from webseam.search.exchange import Services
+from webseam.search.exchange import Services, place_of
 from webseam.search.library import Library
 from webseam.search.route import Candidate, Plan
 from webseam.search.run import run
@@ -252,8 +252,7 @@ class Desk:
 
     def is_healthy(self, candidate: Candidate) -> bool:
         """True when nothing at all is held against a provider."""
-        identity = candidate.config.key_identity or fingerprint(candidate.config.base_url)
-        standing = self.health.look(candidate.id, identity)
+        standing = self.health.look(candidate.id, place_of(candidate.provider, candidate.config))
         return standing.outcome is None and standing.usable
 
 

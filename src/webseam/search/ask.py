@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from webseam.errors import Outcome, ProviderError, WebSeamError
 from webseam.model import SearchHit, SearchRequest
-from webseam.providers.base import NATIVE, Parsed, Provider, ProviderConfig
+from webseam.providers.base import NATIVE, Parsed, Provider
 from webseam.providers.options import bucket
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health, Standing
@@ -42,6 +42,10 @@ class Terms:
     patient: bool = False  # building the local index is set-up and not counted
 
 
+def _nobody(_exchange: Exchange) -> None:
+    return
+
+
 class Asker:
     """Asks providers. Shared by all searches of one `AsyncWeb`, so that connections, health and pace are too."""
 
@@ -58,8 +62,18 @@ class Asker:
         self._library = library
         self._clock = clock  # that of health, whose rows tell what began when
 
-    async def ask(self, candidate: Candidate, search: SearchRequest, deadline: Deadline, terms: Terms) -> Asked:
-        """Ask one provider and return what came of it; raises nothing but cancellation."""
+    async def ask(
+        self,
+        candidate: Candidate,
+        search: SearchRequest,
+        deadline: Deadline,
+        terms: Terms,
+        watch: Callable[[Exchange], None] = _nobody,
+    ) -> Asked:
+        """Ask one provider and return what came of it; raises nothing but cancellation.
+
+        `watch` is given the exchange before it begins, for whoever may have to cancel it and say how far it had come.
+        """
         started = time.monotonic()
         provider, config = candidate.provider, candidate.config
         if provider.local:
@@ -72,7 +86,9 @@ class Asker:
             return skipped(provider, standing, route=config.route)
         began = float(self._clock())
         try:
-            asked = await self._attempt(provider, config, search, deadline, terms, started)
+            exchange = Exchange(self._services, provider, config, deadline)
+            watch(exchange)
+            asked = await self._attempt(exchange, search, terms, started)
         except BaseException:
             if standing.probe:  # cancelled: the probe's place is for the next caller
                 self._health.release(provider.id, identity)
@@ -93,18 +109,9 @@ class Asker:
             self._health.release(provider.id, identity)
         return asked
 
-    async def _attempt(
-        self,
-        provider: Provider,
-        config: ProviderConfig,
-        search: SearchRequest,
-        deadline: Deadline,
-        terms: Terms,
-        started: float,
-    ) -> Asked:
-        exchange = Exchange(self._services, provider, config, deadline)
+    async def _attempt(self, exchange: Exchange, search: SearchRequest, terms: Terms, started: float) -> Asked:
         try:
-            prepared = prepare(provider, search, strict=terms.strict)
+            prepared = prepare(exchange.provider, search, strict=terms.strict)
             wanted = _Wanted(search, prepared, terms.strict)
             parsed, relaxed = await _collect(exchange, wanted)
         except asyncio.CancelledError:

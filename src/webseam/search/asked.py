@@ -104,8 +104,8 @@ def found(
         answer=quote_answer(parsed.answer),
         notes=(*prepared.notes, *parsed.notes, *_date_notes(provider, search, hits, relaxed)),
         dropped=count_dropped(parsed.dropped, filtered.dropped),
-        sent=True,
-        called=True,
+        sent=exchange.sent,
+        called=exchange.called,
     )
 
 
@@ -168,6 +168,6 @@ def outcome_of(error: Exception) -> Outcome:
     return Outcome.TIMEOUT if isinstance(error, TimeoutError) else Outcome.BAD_RESPONSE
 
 
-def cancelled(asked_for: Candidate, took: float, detail: str) -> Asked:
+def cancelled(asked_for: Candidate, took: float, detail: str, *, sent: bool) -> Asked:
     """Return the record of an attempt that was given up because another one answered first."""
-    return Asked(Attempt(provider=asked_for.id, outcome=Outcome.CANCELLED, took=took, detail=detail), sent=True)
+    return Asked(Attempt(provider=asked_for.id, outcome=Outcome.CANCELLED, took=took, detail=detail), sent=sent)

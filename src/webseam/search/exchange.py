@@ -84,16 +84,8 @@ class Exchange:
         self._memory = _Memory(services.store, f"{provider.id}:{place_of(provider, config)}")
         self._tickets: list[Ticket] = []
         self._last: Reply | None = None
-        self._retried = False
+        self._retried = self._has_turn = False
         self._costs: list[float | None] = []
-
-    def begin(self, search: SearchRequest) -> tuple[Conversation, Step]:
-        """Return the conversation of a search and its first step; what the provider refuses to ask is raised here."""
-        conversation = self.provider.converse(search, self.config, self._memory)
-        first: Step = next(conversation)
-        if not isinstance(first, Program):
-            self._client().prepare()  # 150 ms of imports in a fresh process, which must not follow its turn
-        return conversation, first
 
     async def page(self, search: SearchRequest, more: Request | None = None) -> Parsed:
         """Return what one page holds: the first, or the one that `more` asks for."""
@@ -105,16 +97,18 @@ class Exchange:
                 raise
             self._retried = True
             await asyncio.sleep(RETRY_DELAY)
+            await self._another_turn(error)
+            self._has_turn = True
             return await self._once(search, more)
 
     async def _once(self, search: SearchRequest, more: Request | None) -> Parsed:
-        if more is None:
-            conversation, step = self.begin(search)
-        else:
-            conversation = read_page(self.provider, more, search, self.config)
-            step = next(conversation)
-        self._tickets = []
+        conversation = self._conversation(search, more)
+        if not self._has_turn:  # or the one that was taken would be forgotten
+            self._tickets = []
         try:
+            step = next(conversation)  # what the provider refuses to ask is raised here, before anything is sent
+            if not isinstance(step, Program):
+                self._client().prepare()  # 150 ms of imports in a fresh process, which must not follow its turn
             for _ in range(MAX_STEPS):
                 step = conversation.send(await self._carry_out(step))
         except StopIteration as done:
@@ -124,6 +118,11 @@ class Exchange:
         finally:
             conversation.close()
         raise ProviderError("it was asked again and again without coming to an answer", outcome=Outcome.BAD_RESPONSE)
+
+    def _conversation(self, search: SearchRequest, more: Request | None) -> Conversation:
+        if more is None:
+            return self.provider.converse(search, self.config, self._memory)
+        return read_page(self.provider, more, search, self.config)
 
     async def _carry_out(self, step: Step) -> Reply | Printed:
         if isinstance(step, Aside):
@@ -144,6 +143,9 @@ class Exchange:
         Raises:
             TimeoutError: the deadline comes first. ProviderError: quota, a budget is used up.
         """
+        if self._has_turn:
+            self._has_turn = False
+            return
         config = self.config
         if self.provider.interval:
             name = f"{self.provider.id}:{config.key_identity}"
@@ -292,9 +294,10 @@ def place_of(provider: Provider, config: ProviderConfig) -> str:
 
     Another key is another account, and another address is another service: neither inherits a cool-down.
     """
-    if config.key_identity or config.base_url == provider.base_url:
+    if config.base_url == provider.base_url:
         return config.key_identity
-    return fingerprint(config.base_url)
+    place = fingerprint(config.base_url)
+    return f"{config.key_identity}:{place}" if config.key_identity else place
 
 
 def _worth(error: WebSeamError) -> bool:

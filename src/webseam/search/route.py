@@ -82,9 +82,23 @@ def plan(
     if kind == "fuse" and not names:
         automatic = _auto(settings, saved)
         networked = [one for one in automatic.candidates if not one.provider.local]
-        chosen = (networked or list(automatic.candidates))[:FUSED]
-        return Plan("fuse", tuple(chosen), automatic.skipped, automatic.notes)
+        usable = networked or list(automatic.candidates)
+        chosen = list(dict.fromkeys(one.id for one in usable))[:FUSED]  # with all the places each can be asked at
+        found = tuple(one for one in usable if one.id in chosen)
+        return Plan("fuse", found, automatic.skipped, automatic.notes)
     return _named(kind, names, settings, saved, key)
+
+
+def is_lasting(found: Plan, settings: Settings, saved: SavedKeys) -> bool:
+    """True when nothing but a changed file can change a plan.
+
+    A program may be installed meanwhile, and a locked keyring opened: no file tells of either.
+    """
+    kept = saved.names()
+    return all(
+        one.provider not in kept and providers.get(one.provider, settings.named).means != "program"
+        for one in found.skipped
+    )
 
 
 def _names(wanted: str) -> tuple[Literal["one", "chain", "fuse"], list[str]]:
@@ -215,4 +229,4 @@ def _cannot_use(provider: Provider, skipped: list[Attempt]) -> ProviderError:
     )
 
 
-__all__ = ["AUTO", "FUSE", "Candidate", "Plan", "plan", "refusal"]
+__all__ = ["AUTO", "FUSE", "Candidate", "Plan", "is_lasting", "plan", "refusal"]

@@ -15,6 +15,7 @@ from webseam.model import Attempt, SearchHit, SearchRequest, SearchResponse
 from webseam.resilience.deadline import Deadline
 from webseam.search.ask import Asker, Terms
 from webseam.search.asked import Asked, cancelled
+from webseam.search.exchange import Exchange
 from webseam.search.filters import count_dropped
 from webseam.search.fuse import fuse
 from webseam.search.route import Candidate, Plan
@@ -83,15 +84,16 @@ async def _hedged(
 ) -> list[Asked]:
     """Start the next provider when those under way are silent for `hedge` seconds or have failed; first answer wins."""
     waiting = list(candidates)
-    running: dict[asyncio.Task[Asked], tuple[Candidate, float]] = {}
+    running: dict[asyncio.Task[Asked], tuple[Candidate, float, list[Exchange]]] = {}
     asked: list[Asked] = []
     try:
         while waiting or running:
             if waiting:
                 candidate = waiting.pop(0)
+                begun: list[Exchange] = []
                 share = _share(deadline, waiting)
-                task = asyncio.create_task(asker.ask(candidate, search, share, terms))
-                running[task] = (candidate, time.monotonic())
+                task = asyncio.create_task(asker.ask(candidate, search, share, terms, begun.append))
+                running[task] = (candidate, time.monotonic(), begun)
             done, _ = await asyncio.wait(
                 running, timeout=hedge if waiting else None, return_when=asyncio.FIRST_COMPLETED
             )
@@ -104,8 +106,9 @@ async def _hedged(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)  # their sockets are closed before we return
-    for candidate, since in running.values():
-        asked.append(cancelled(candidate, round(time.monotonic() - since, 4), "another provider answered first"))
+    for candidate, since, begun in running.values():
+        took, left = round(time.monotonic() - since, 4), any(exchange.sent for exchange in begun)
+        asked.append(cancelled(candidate, took, "another provider answered first", sent=left))
     return asked
 
 

@@ -110,7 +110,7 @@ def look(settings: Settings, saved: SavedKeys, health: Health, ledger: Ledger, p
         found, failure = Plan("one", (), error.attempts), error.detail
     by_order = mode.strip().lower() in (AUTO, FUSE)
     places = [_place(one, health, ledger, pinned=found.kind == "one") for one in found.candidates]
-    first = [one for one in places if one.usable] if found.kind == "fuse" else _first(places)
+    first = _together(places) if found.kind == "fuse" else _first(places)
     not_set_up, ruled_out = _missing(found, settings, saved) if by_order else ((), {})
     named = [] if by_order else [Place(id=one.provider, usable=False, state=_words(one)) for one in found.skipped]
     receives = _received_by(first)
@@ -166,6 +166,11 @@ def _place(candidate: Candidate, health: Health, ledger: Ledger, *, pinned: bool
 
 def _first(places: list[Place]) -> list[Place]:
     return [one for one in places if one.usable][:1]
+
+
+def _together(places: list[Place]) -> list[Place]:
+    """Return the first usable place of each provider; the others only stand in for it."""
+    return list({one.id: one for one in reversed(places) if one.usable}.values())[::-1]
 
 
 def _received_by(places: list[Place]) -> tuple[str, ...]:
