@@ -21,6 +21,7 @@ from webseam.config import PROVIDER_COMMON
 from webseam.errors import EgressDenied, Outcome, SettingsError
 from webseam.model import SearchRequest
 from webseam.net.policy import EgressPolicy
+from webseam.providers.base import OPTIONS
 from webseam.web import AsyncWeb
 
 NOTHING = results("custom", [])
@@ -412,6 +413,29 @@ async def test_it_is_asked_only_when_it_is_named() -> None:
     assert "custom" not in {one.id for one in automatic.candidates} | {one.provider for one in automatic.skipped}
 
 
+@pytest.mark.parametrize("key", [pytest.param(KEY, id="keyed"), pytest.param(None, id="unkeyed")])
+@pytest.mark.parametrize(
+    "changed, requests",
+    [
+        pytest.param({}, 1, id="nothing"),
+        pytest.param({"auth_scheme": "Token"}, 2, id="scheme"),
+        pytest.param({"auth_header": "X-API-Key"}, 2, id="header-of-the-key"),
+        pytest.param({"headers": "X-Tenant-Id: 42"}, 2, id="headers"),
+        pytest.param({"params": '{"lang": "en"}'}, 2, id="parameters"),
+        pytest.param({"url": "{url}/other"}, 2, id="url"),
+    ],
+)
+async def test_what_is_remembered_of_a_service_is_forgotten_once_it_is_asked_in_another_way(
+    changed: dict[str, str], requests: int, key: str | None
+) -> None:
+    first = {"url_template": None, "url": "{url}/x", "api_key": key}
+    async with World() as world:
+        fake = Fake(world, (429, {"Retry-After": "600"}, b""))
+        for settings in (first, {**first, **changed}):
+            await search("custom", fake.url, settings=settings, variables={"WEBSEAM_STATE_ENABLED": "on"})
+    assert len(fake.requests) == requests
+
+
 @pytest.mark.parametrize("template, outcome", [("/?p={page}&q={query}", "ok"), ("/?q={query}", "unsupported")])
 async def test_a_further_page_needs_a_place_for_its_number(template: str, outcome: str) -> None:
     async with World() as world:
@@ -421,6 +445,25 @@ async def test_a_further_page_needs_a_place_for_its_number(template: str, outcom
         outcome,
         [["3"]] if outcome == "ok" else [],
     )
+
+
+@pytest.mark.parametrize(
+    "template, support", [("p={page}&q={query}", "native"), ("n={count}&q={query}", "unsupported")]
+)
+async def test_pages_are_declared_where_the_template_has_them(template: str, support: str) -> None:
+    environment = {**os.environ, "WEB_URL_TEMPLATE": f"https://search.example.org/?{template}"}
+    async with AsyncWeb(environment=environment) as web:
+        (candidate,) = web.plan("custom").candidates
+    assert {option: candidate.provider.support(option).value for option in OPTIONS} == {
+        "include_domains": "emulated",
+        "exclude_domains": "emulated",
+        "freshness": "emulated",
+        "date_range": "emulated",
+        "language": "unsupported",
+        "region": "unsupported",
+        "safe": "unsupported",
+        "page": support,
+    }
 
 
 @pytest.mark.parametrize(
@@ -602,6 +645,12 @@ def _own(preset: str) -> dict[str, Any]:
             {"error": "Google hasn't returned any results for this query."},
             Outcome.EMPTY,
             id="serpapi-nothing",
+        ),
+        pytest.param(
+            "serpapi",
+            {"search_metadata": {"status": "Success"}, "search_parameters": {"q": "x"}},
+            Outcome.EMPTY,
+            id="serpapi-nothing-without-words",
         ),
         pytest.param("google", {"error": {"code": 403, "message": "denied"}}, Outcome.AUTH, id="google-error"),
         pytest.param("google", {"other": 1}, Outcome.BAD_RESPONSE, id="another-service"),

@@ -46,6 +46,8 @@ async def test_this_is_sent(options: dict[str, Any], settings: dict[str, Any], f
         pytest.param("MOONSHOT_SEARCH_BASE_URL", "/coding/v1/search", id="the-endpoint"),
         pytest.param("KIMI_SEARCH_BASE_URL", "/coding/v1/search", id="the-endpoint-under-its-newer-name"),
         pytest.param("KIMI_CODE_BASE_URL", "/coding/v1", id="the-base-of-all-endpoints"),
+        pytest.param("KIMI_CODE_BASE_URL", "/coding/v1/search/", id="the-base-with-the-endpoint"),
+        pytest.param("WEBSEAM_KIMI_BASE_URL", "/coding/v1", id="our-own-variable"),
     ],
 )
 async def test_the_endpoint_and_the_base_of_all_endpoints_lead_to_the_same_place(variable: str, path: str) -> None:
@@ -53,6 +55,20 @@ async def test_the_endpoint_and_the_base_of_all_endpoints_lead_to_the_same_place
         fake = Fake(world, NOTHING)
         await search("kimi", fake.url, settings={"base_url": None}, variables={variable: fake.url + path})
     assert [request.path for request in fake.requests] == ["/coding/v1/search"]
+
+
+@pytest.mark.parametrize("variable", ["MOONSHOT_SEARCH_BASE_URL", "KIMI_SEARCH_BASE_URL"])
+async def test_nothing_is_appended_to_a_whole_endpoint(variable: str) -> None:
+    async with World() as world:
+        fake = Fake(world, NOTHING)
+        endpoint = f"{fake.url}/proxy/find/?team=docs"
+        await search("kimi", fake.url, settings={"base_url": None}, variables={variable: endpoint})
+    assert [request.target for request in fake.requests] == ["/proxy/find/?team=docs"]
+
+
+async def test_it_is_not_told_to_take_longer_than_the_caller_waits() -> None:
+    request = await sent("kimi", {"timeout": 5}, NOTHING)
+    assert 1 <= request.json()["timeout_seconds"] <= 5
 
 
 async def test_a_key_of_the_open_platform_is_not_taken_for_one() -> None:

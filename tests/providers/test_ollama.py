@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +18,7 @@ from webseam.config import Settings
 from webseam.errors import Outcome
 from webseam.providers.setup import places
 from webseam.secrets import SavedKeys
+from webseam.web import AsyncWeb
 
 FOUND = results("ollama", [{"url": "https://example.org/", "title": "Home"}])
 NOTHING = results("ollama", [])
@@ -240,7 +242,23 @@ def test_what_a_server_listens_on_and_its_openai_path_are_no_address_to_search_a
     assert asked_at(OLLAMA_HOST=written) == [("local", base_url)]
 
 
-def test_both_who_receive_a_query_are_named_and_it_never_counts_as_private() -> None:
+async def test_who_receives_a_query_depends_on_the_place() -> None:
+    variables = {"OLLAMA_API_KEY": KEY, "WEBSEAM_OLLAMA_LOCAL_URL": "http://127.0.0.1:11434"}
+    async with AsyncWeb(environment={**os.environ, **variables}) as web:
+        found = web.plan("ollama").candidates
+    assert [(one.config.route, one.provider.receives) for one in found] == [
+        ("local", "your Ollama server, and Ollama (ollama.com), to which it relays"),
+        ("hosted", "Ollama (ollama.com)"),
+    ]
+
+
+async def test_with_a_key_alone_nobody_s_own_server_is_named() -> None:
+    async with AsyncWeb(environment={**os.environ, "OLLAMA_API_KEY": KEY}) as web:
+        (only,) = web.plan("ollama").candidates
+    assert (only.config.route, only.provider.receives) == ("", "Ollama (ollama.com)")
+
+
+def test_both_who_may_receive_a_query_are_named_and_it_never_counts_as_private() -> None:
     ollama = providers.get("ollama")
     assert ollama.receives == "your Ollama server, and Ollama (ollama.com), to which it relays"
     assert ollama.is_private({"route": "local", "local_url": "http://127.0.0.1:11434"}) is False

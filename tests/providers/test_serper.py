@@ -12,6 +12,9 @@ from tests.wire import QUERY
 from tests.wire.fake import KEY, Fake, search, sent
 from tests.wire.write import JSON, results
 from tests.world import World
+from webseam.model import SearchRequest
+from webseam.providers.base import ProviderConfig
+from webseam.providers.serper import Serper
 
 SOME = results("serper", [{"url": "https://example.org/", "title": "Some"}])
 TODAY = datetime.now(UTC).strftime("%m/%d/%Y")
@@ -48,6 +51,34 @@ async def test_each_option_becomes_this_field(options: dict[str, Any], path: str
     request = await sent("serper", options, SOME)
     assert (request.method, request.path, request.headers["x-api-key"]) == ("POST", path, KEY)
     assert request.json() == {"q": QUERY, "num": 10, **fields}
+
+
+@pytest.mark.parametrize(
+    "base, kind, path",
+    [
+        pytest.param("/search", "web", "/search", id="endpoint"),
+        pytest.param("/search", "news", "/news", id="endpoint-of-the-web-for-news"),
+        pytest.param("/gateway/news/", "web", "/gateway/search", id="endpoint-of-news-for-the-web"),
+        pytest.param("/scholar", "news", "/news", id="endpoint-of-papers-for-news"),
+        pytest.param("/research", "web", "/research/search", id="another-word"),
+    ],
+)
+async def test_a_base_url_with_an_endpoint_means_the_service(base: str, kind: str, path: str) -> None:
+    async with World() as world:
+        fake = Fake(world, SOME)
+        await search("serper", fake.url + base, {"kind": kind})
+    assert [request.path for request in fake.requests] == [path]
+
+
+def test_a_host_called_search_is_no_endpoint() -> None:
+    request = Serper().request(SearchRequest(query=QUERY), ProviderConfig(provider="serper", base_url="http://news"))
+    assert request.url == "http://news/search"
+
+
+async def test_a_language_is_said_to_be_no_filter() -> None:
+    async with World() as world:
+        told = await search("serper", Fake(world, SOME).url, {"language": "de"})
+    assert told.notes == ("Serper prefers the language de; it cannot filter by it",)
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,11 @@ def test_a_call_has_the_price_of_its_route_and_engine(variables: dict[str, str],
     assert place.price == price
 
 
+def test_a_project_file_may_not_decide_who_pays() -> None:
+    guarded = {setting.name for setting in providers.get("zai").settings if setting.guarded}
+    assert guarded == {"route", "search_engine"}
+
+
 @pytest.mark.parametrize(
     "base, rest, mcp",
     [
@@ -187,6 +192,12 @@ def test_a_call_has_the_price_of_its_route_and_engine(variables: dict[str, str],
         pytest.param("/api/paas/v4/", "/api/paas/v4/web_search", "/api/mcp/web_search_prime/mcp", id="as-the-sdk"),
         pytest.param(
             "/api/coding/paas/v4", "/api/coding/paas/v4/web_search", "/api/mcp/web_search_prime/mcp", id="coding"
+        ),
+        pytest.param(
+            "/api/paas/v4/web_search/",
+            "/api/paas/v4/web_search",
+            "/api/mcp/web_search_prime/mcp",
+            id="with-the-endpoint",
         ),
         pytest.param(
             "/gateway", "/gateway/api/paas/v4/web_search", "/gateway/api/mcp/web_search_prime/mcp", id="gateway"

@@ -385,6 +385,7 @@ def test_a_provider_has_one_place_and_is_as_declared_unless_it_says_otherwise() 
         pytest.param("https://api.example/v1/search", "/v1/search", "https://api.example/v1/search", id="whole"),
         pytest.param("https://api.example/av1", "/v1/search", "https://api.example/av1/v1/search", id="not a part"),
         pytest.param("https://api.example/search", "/v1/search", "https://api.example/search/v1/search", id="its end"),
+        pytest.param("http://search", "/search", "http://search/search", id="a host of that name"),
         pytest.param("https://api.example/v1", "/", "https://api.example/v1/", id="root"),
         pytest.param("https://api.example/v1", "", "https://api.example/v1", id="nothing"),
     ],

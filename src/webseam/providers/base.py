@@ -72,9 +72,10 @@ class ProviderConfig:
     def url(self, path: str) -> str:
         """Return `base_url` with `path` appended; what of it the base already ends with is not doubled."""
         base, parts = self.base_url.rstrip("/"), path.split("/")
+        held = "".join(base.partition("://")[2].partition("/")[1:])  # its path: a host may be called "search"
         for end in range(len(parts), 1, -1):
             beginning = "/".join(parts[:end]).rstrip("/")
-            if beginning and base.endswith(beginning):
+            if beginning and held.endswith(beginning):
                 return base + path[len(beginning) :]
         return base + path
 

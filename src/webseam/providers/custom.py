@@ -22,6 +22,7 @@ from webseam.providers.base import EMULATED, NATIVE, Hits, Parsed, Provider, Pro
 from webseam.providers.custom_parts.answer import add, rows_of
 from webseam.providers.custom_parts.setup import USUAL_HEADERS, Setup, preset_of, setup_of
 from webseam.providers.custom_parts.template import PAGE, Mistake, fill, has_dots, in_url
+from webseam.secrets import fingerprint
 
 _TRUE: Final = "true"  # the one word that lifts a guardrail
 _TIMEOUT: Final = next(setting for setting in PROVIDER_COMMON if setting.name == "timeout")
@@ -104,7 +105,7 @@ class Custom(Provider):
         "exclude_domains": EMULATED,
         "freshness": EMULATED,
         "date_range": EMULATED,
-        "page": NATIVE,  # where the template has {page}; `request` refuses where it has none
+        "page": NATIVE,  # where the template has {page}; `fitted` leaves it out where it has none
     }
     max_count = 50
     retried_status = tuple(range(500, 600))
@@ -122,16 +123,24 @@ class Custom(Provider):
             raise self._wrong(mistake, section, settings) from None
         timeout, origin = settings.read(section, replace(_TIMEOUT, env=_TIMEOUT_ENV if type(self) is Custom else ()))
         reach: Literal["own", "public"] = "own" if values["allow_private"] == _TRUE else "public"
+        values.update(url_template=None, url=address)
         return (
             replace(
                 config,
                 base_url=setup.origin,
+                key_identity=_identity(config, values),
                 reach=reach,
                 timeout=config.timeout if origin == "default" else timeout,
-                values={**values, "url_template": None, "url": address},
+                values=values,
                 secrets=(*config.secrets, *setup.secrets),
             ),
         )
+
+    def fitted(self, config: ProviderConfig) -> Provider:
+        """Return this provider as its template makes it: it has further pages where it has a place for their number."""
+        if PAGE in _setup(config).uses:
+            return self
+        return self.copied(options={option: how for option, how in self.options.items() if option != "page"})
 
     def _emptied(self, section: str, settings: Settings) -> dict[str, str]:
         """Return the settings that the environment sets to nothing on purpose; elsewhere that means not set."""
@@ -174,10 +183,6 @@ class Custom(Provider):
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
         setup = _setup(config)
         _check_guardrails(setup, config.values)
-        if search.page > 1 and PAGE not in setup.uses:
-            raise ProviderError(
-                f"{self.label} has no page {search.page} of {search.count} hits", outcome=Outcome.UNSUPPORTED
-            )
         filled = {"query": search.query, "count": str(search.count), "page": str(search.page)}
         url = fill(setup.url, filled, in_url)
         if has_dots(url.partition("?")[0].removeprefix(setup.origin)):
@@ -214,6 +219,14 @@ def _address(values: Mapping[str, Any], config: ProviderConfig) -> tuple[str, st
     if config.base_url:
         return "base_url", config.url(preset.path)
     return "preset", preset.origin and preset.origin + preset.path
+
+
+def _identity(config: ProviderConfig, values: Mapping[str, Any]) -> str:
+    """Return what stands for key and settings in what is remembered.
+
+    A refusal is often mended by another header or address, under the same key or none: that is another service then.
+    """
+    return fingerprint("\0".join((config.key_identity, repr(sorted(values.items())))))
 
 
 def _setup(config: ProviderConfig) -> Setup:

@@ -35,8 +35,7 @@ _LAST: Final = 100  # results there are at most, whatever is found
 _LAST_START: Final = 91
 _FRESHNESS: Final[dict[Freshness, str]] = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
 _OWN_FIELDS: Final = frozenset({"kind", "queries", "searchInformation"})  # what even an answer without results has
-_PER_DAY = re.compile(rb"per ?day", re.IGNORECASE)
-_PER_MINUTE = re.compile(rb"per ?(?:minute|second|100 ?seconds)", re.IGNORECASE)
+_PER_DAY = re.compile(rb"per ?day|daily", re.IGNORECASE)
 # The status alone says less: a wrong key is a 400, and a 403 may be the day's limit or too many calls at once.
 _REASONS: Final = {
     "API_KEY_INVALID": Outcome.AUTH,
@@ -124,10 +123,10 @@ class Google(Provider):
         error = failure(reply)
         body = reply.response.body
         if reply.status == 429 and error.outcome is not Outcome.BLOCKED:
-            # "Quota exceeded" is what it says of a minute as well.
+            # "Quota exceeded" is what it says of a minute as well, so that it takes the day to make it one.
             if _PER_DAY.search(body):
                 error.outcome = Outcome.QUOTA
-            elif _PER_MINUTE.search(body):
+            elif b"quota" in body.lower():
                 error.outcome = Outcome.RATE_LIMITED
             return error
         outcome = next((_REASONS[reason] for reason in _reasons(reply) if reason in _REASONS), None)

@@ -6,13 +6,17 @@ refuses, so it is not read: it would only turn "no key" into "wrong key".
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
+from webseam.config import PROVIDER_COMMON, Settings
 from webseam.model import SearchRequest
 from webseam.net.message import Request
 from webseam.providers.base import EMULATED, Hits, Parsed, Provider, ProviderConfig, Reply, post_json, rows
 
+_BASE_URL: Final = next(setting for setting in PROVIDER_COMMON if setting.name == "base_url")
+_ENDPOINTS: Final = ("MOONSHOT_SEARCH_BASE_URL", "KIMI_SEARCH_BASE_URL")  # despite their names: nothing is appended
 _LONGEST: Final = 30  # seconds it may be told to take
 
 
@@ -23,8 +27,7 @@ class Kimi(Provider):
     rank = 192
     base_url = "https://api.kimi.com/coding/v1"
     key_env = ("MOONSHOT_SEARCH_API_KEY", "KIMI_SEARCH_API_KEY")
-    # The first two are the whole endpoint, the last is the base of all of them; `url` doubles no path.
-    base_env = ("MOONSHOT_SEARCH_BASE_URL", "KIMI_SEARCH_BASE_URL", "KIMI_CODE_BASE_URL")
+    base_env = (*_ENDPOINTS, "KIMI_CODE_BASE_URL")  # the last is the base of all its endpoints
     options = {
         "include_domains": EMULATED,
         "exclude_domains": EMULATED,
@@ -34,15 +37,20 @@ class Kimi(Provider):
     max_count = 20
     hint = "get a key at kimi.com/code, then: webseam key set kimi"
 
+    def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        """Make the address the whole endpoint: what is to be appended depends on the name it was set under."""
+        _, origin = settings.read(self.id, replace(_BASE_URL, env=self.base_env))
+        return (config if origin in _ENDPOINTS else replace(config, base_url=config.url("/search")),)
+
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
         body = {
             "text_query": search.query,
             "limit": search.count,
             "enable_page_crawling": False,  # pages are read with a command of their own
-            "timeout_seconds": max(1, min(_LONGEST, int(config.timeout))),
+            "timeout_seconds": max(1, min(_LONGEST, int(config.timeout))),  # no longer than the deadline leaves
         }
         headers = (("Authorization", f"Bearer {config.key}"), ("X-Msh-Tool-Call-Id", str(uuid4())))
-        return post_json(config, "/search", body, *headers)
+        return replace(post_json(config, "", body, *headers), url=config.base_url)
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
         hits = Hits(self.id)

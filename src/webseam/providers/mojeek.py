@@ -63,9 +63,9 @@ class Mojeek(Provider):
         document = reply.json()
         wrapped = document.get("response") if isinstance(document, dict) else None
         held = wrapped if isinstance(wrapped, dict) else document  # its first version had no wrapping
-        _check_status(reply, held)
+        nothing = _says_nothing(reply, held)
         hits = Hits(self.id)
-        for row in rows(reply, held, "results"):
+        for row in rows(reply, held, "results", required=not nothing):
             hits.add(
                 url=row.get("url"),
                 title=row.get("title"),
@@ -94,21 +94,21 @@ def _days(search: SearchRequest) -> tuple[str | None, str | None]:
     return after.replace("-", "") if after else None, f"{end:%Y%m%d}" if end else None
 
 
-def _check_status(reply: Reply, held: Any) -> None:
-    """Raise the error that the status spells.
+def _says_nothing(reply: Reply, held: Any) -> bool:
+    """True when the status says that nothing was found, which takes no list.
 
     Raises:
-        ProviderError: by its words; nothing else tells them apart.
+        ProviderError: it spells another error, known by its words; nothing else tells them apart.
     """
     from webseam.providers.verdicts import by_words, retry_after
 
     status = held.get("status") if isinstance(held, dict) else None
     if not isinstance(status, str) or status.strip().upper() == "OK":
-        return
+        return False
     words = status.partition(":")[2].strip() if status.upper().startswith("ERROR") else status
     outcome = by_words(words)
     if outcome is Outcome.EMPTY:
-        return
+        return True
     raise ProviderError(
         f"it answered 200 with an error: {reply.quote(words or status)}",
         outcome=outcome,

@@ -61,6 +61,10 @@ class Ollama(Provider):
         local = replace(config, route=LOCAL, base_url=_address(address) or "", key="", key_identity="", key_origin="")
         return (local, replace(config, route=HOSTED)) if route == "auto" and config.key else (local,)
 
+    def fitted(self, config: ProviderConfig) -> Provider:
+        """Return this provider as its place makes it: at ollama.com no server of the user's receives the query."""
+        return self if config.route == LOCAL else self.copied(receives=f"Ollama ({_HOST})")
+
     def unavailable(self, config: ProviderConfig) -> str | None:
         if config.route == LOCAL:
             return (

@@ -38,6 +38,7 @@ _PERIOD: Final[dict[Freshness, str]] = {
 }
 _OWN_FIELDS: Final = frozenset({"search_metadata", "search_parameters"})  # what even an answer without results has
 _SPENT = re.compile(rb"searches|month|plan|upgrade", re.IGNORECASE)
+_SOON_OVER = re.compile(rb"hour|minute|second", re.IGNORECASE)  # what is counted by these is a rate
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
@@ -79,7 +80,7 @@ class Searchapi(Provider):
         """Describe the call for one of the service's pages; their length is not ours to choose."""
         query: dict[str, Any] = {
             "engine": _ENGINE.get(search.kind) or config.values["engine"],
-            "q": with_sites(search),
+            "q": with_sites(search),  # not `(q) AND (site:…)`, as some write it: the caller's words stay as they are
             "page": page if page > 1 else None,
             "hl": interface_language(search.language),
             "lr": result_language(search.language),
@@ -96,7 +97,7 @@ class Searchapi(Provider):
 
         error = failure(reply)
         body = reply.response.body
-        if error.outcome is Outcome.RATE_LIMITED and _SPENT.search(body) and b"hour" not in body.lower():
+        if error.outcome is Outcome.RATE_LIMITED and _SPENT.search(body) and not _SOON_OVER.search(body):
             error.outcome = Outcome.QUOTA
         return error
 

@@ -95,6 +95,7 @@ class Serpapi(Provider):
         error = failure(reply)
         if reply.status == 429 and error.outcome is Outcome.QUOTA and b"hourly" in reply.response.body.lower():
             error.outcome = Outcome.RATE_LIMITED  # the throughput of the plan, in the words of a quota
+        # A 503 stays upstream, although it too may say that the search is not done: both count for the breaker.
         return error
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any, Final
 
 from webseam.model import Kind, SearchRequest
@@ -20,6 +22,7 @@ from webseam.providers.googlish import first_text, interface_language, listed, r
 from webseam.providers.options import with_sites
 
 _PATH: Final[dict[Kind, str]] = {"news": "/news", "paper": "/scholar"}
+_ENDPOINT = re.compile(r"(?<=[^/])/(?:search|news|scholar)/*$")  # but not of a host that is called so
 _OWN_FIELDS: Final = frozenset({"searchParameters", "searchInformation"})  # what even an answer without results has
 
 
@@ -54,7 +57,9 @@ class Serper(Provider):
             "tbs": when(search),
             "page": search.page if search.page > 1 else None,
         }
-        return post_json(config, _PATH.get(search.kind, "/search"), body, ("X-API-KEY", config.key))
+        # A base URL copied with its endpoint means the service: news are not asked for at the endpoint of the web.
+        place = replace(config, base_url=_ENDPOINT.sub("", config.base_url))
+        return post_json(place, _PATH.get(search.kind, "/search"), body, ("X-API-KEY", config.key))
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
         document = reply.json()
@@ -67,8 +72,10 @@ class Serper(Provider):
                 published=row.get("date"),
                 site=row.get("source"),
             )
+        language = search.language  # goes into the interface's language; there is no filter
         return hits.parsed(
             answer=first_text(document.get("answerBox"), "answer", "snippet"),
+            notes=[f"{self.label} prefers the language {language}; it cannot filter by it"] if language else [],
             cost=_cost(document.get("credits"), config),
         )
 

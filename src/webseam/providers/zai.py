@@ -34,6 +34,7 @@ from webseam.providers.options import bucket, hosts
 from webseam.text import SNIPPET_LIMIT
 
 _API: Final = "/api/paas/v4"
+_ENDPOINT: Final = "/web_search"
 _MCP: Final = "/api/mcp/web_search_prime/mcp"
 _PROTOCOL: Final = "2025-03-26"
 _USUAL_SIZE: Final = "medium"  # of content, when nothing is said
@@ -68,9 +69,13 @@ class Zai(Provider):
     base_env = ("ZAI_BASE_URL",)
     settings = (
         Setting(
-            name="route", default="rest", choices=("rest", "mcp"), help="rest is paid by the call, mcp by the plan"
+            name="route",
+            default="rest",
+            choices=("rest", "mcp"),
+            guarded=True,  # as the engine: it decides what a call costs, and out of which pocket
+            help="rest is paid by the call, mcp by the plan",
         ),
-        Setting(name="search_engine", default="search-prime", help="engine of the rest route"),
+        Setting(name="search_engine", default="search-prime", guarded=True, help="engine of the rest route"),
         Setting(name="content_size", default=_USUAL_SIZE, choices=(_USUAL_SIZE, "high"), help="length of the extracts"),
     )
     options = {
@@ -104,9 +109,9 @@ class Zai(Provider):
             "content_size": config.values["content_size"],
             **_filters(search),
         }
-        base = config.base_url.rstrip("/")
-        place = config if _VERSION_PATH.search(base) else replace(config, base_url=base + _API)
-        return post_json(place, "/web_search", body, _authorization(config))
+        base = _base(config)
+        place = replace(config, base_url=base if _VERSION_PATH.search(base) else base + _API)
+        return post_json(place, _ENDPOINT, body, _authorization(config))
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
         from webseam.providers.verdicts import failure
@@ -118,7 +123,7 @@ class Zai(Provider):
 
     def _by_tool(self, search: SearchRequest, config: ProviderConfig, memory: Memory) -> Conversation:
         """Call the tool of the MCP server; what it and its query are called has changed, so a refusal is no end."""
-        place = replace(config, base_url=_API_PATH.sub("", config.base_url.rstrip("/")))
+        place = replace(config, base_url=_API_PATH.sub("", _base(config)))
         size = config.values["content_size"]
         ways = _ways(memory)
         while True:
@@ -172,6 +177,11 @@ class Zai(Provider):
         return hits.parsed()
 
 
+def _base(config: ProviderConfig) -> str:
+    """Return the base URL without the endpoint, which some set with it."""
+    return config.base_url.rstrip("/").removesuffix(_ENDPOINT)
+
+
 def _authorization(config: ProviderConfig) -> tuple[str, str]:
     return "Authorization", f"Bearer {config.key}"
 
@@ -200,7 +210,7 @@ def _ways_left(ways: list[tuple[str, str]], error: ProviderError) -> list[tuple[
     words = error.detail.partition(": ")[2]
     if _NO_TOOL.search(words):
         return [way for way in ways if way[0] != tool]
-    if error.outcome is Outcome.BAD_RESPONSE and _ARGUMENTS.search(words):
+    if error.outcome in (Outcome.BAD_RESPONSE, Outcome.UNSUPPORTED) and _ARGUMENTS.search(words):
         return [way for way in ways if way[1] != name]
     return []
 
