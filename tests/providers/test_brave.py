@@ -48,7 +48,13 @@ SITES = [f"site-{number}.example.org" for number in range(20)]
         pytest.param({"language": "ja"}, {"search_lang": "jp"}, id="japanese"),
         pytest.param({"language": "pt-BR"}, {"search_lang": "pt-br"}, id="brazilian"),
         pytest.param({"language": "de-CH"}, {"search_lang": "de"}, id="swiss-german"),
-        pytest.param({"language": "zh-TW"}, {"search_lang": "zh-hant"}, id="traditional"),
+        pytest.param({"language": "zh"}, {"search_lang": "zh-hans"}, id="chinese"),
+        pytest.param({"language": "zh-Hans-HK"}, {"search_lang": "zh-hans"}, id="simplified"),
+        pytest.param({"language": "zh-Hant"}, {"search_lang": "zh-hant"}, id="traditional"),
+        pytest.param({"language": "zh-Hant-TW"}, {"search_lang": "zh-hant"}, id="traditional-of-a-place"),
+        pytest.param({"language": "zh-TW"}, {"search_lang": "zh-hant"}, id="taiwan"),
+        pytest.param({"language": "zh-HK"}, {"search_lang": "zh-hant"}, id="hong-kong"),
+        pytest.param({"language": "zh-MO"}, {"search_lang": "zh-hant"}, id="macao"),
         pytest.param({"region": "gb"}, {"country": "GB"}, id="region"),
         pytest.param({"safe": "strict"}, {"safesearch": "strict"}, id="safe"),
         pytest.param({"page": 2}, {"offset": "1"}, id="page"),
@@ -65,6 +71,21 @@ async def test_each_option_becomes_this_parameter(options: dict[str, Any], param
 async def test_news_have_an_endpoint_of_their_own() -> None:
     request = await sent("brave", {"kind": "news"}, NOTHING)
     assert (request.path, request.query) == ("/res/v1/news/search", {name: [value] for name, value in NEWS.items()})
+
+
+@pytest.mark.parametrize(
+    "options, count, note",
+    [
+        pytest.param({"kind": "news", "count": 50}, "50", None, id="news"),
+        pytest.param({"kind": "news", "count": 60}, "50", "gives at most 50 hits a search", id="more-news"),
+        pytest.param({"count": 50}, "20", "gives at most 20 hits a search", id="web"),
+    ],
+)
+async def test_of_news_it_gives_more_than_of_the_web(options: dict[str, Any], count: str, note: str | None) -> None:
+    async with World() as world:
+        fake = Fake(world, results("brave", [{"url": "https://example.org/"}]))
+        result = await search("brave", fake.url, options)
+    assert (fake.requests[0].query["count"], result.notes) == ([count], (f"Brave Search {note}",) if note else ())
 
 
 async def test_a_key_may_stand_in_a_file(tmp_path: Path) -> None:
@@ -97,6 +118,12 @@ async def test_what_it_does_not_take_is_refused_before_anything_is_sent(options:
     [
         pytest.param(
             {"region": "AQ"}, ("country", ["ALL"]), "does not know the region AQ; it searched all regions", id="region"
+        ),
+        pytest.param(
+            {"region": "GR"}, ("country", ["ALL"]), "does not know the region GR; it searched all regions", id="greece"
+        ),
+        pytest.param(
+            {"language": "el"}, ("search_lang", None), "does not know the language el; that was not applied", id="greek"
         ),
         pytest.param(
             {"language": "tlh"},

@@ -45,8 +45,13 @@ def _form(request: Recorded) -> dict[str, str]:
             id="sites",
         ),
         pytest.param({"freshness": "month"}, {"df": "m"}, id="freshness"),
-        pytest.param({"region": "de"}, {"kl": "de-en"}, id="region"),
-        pytest.param({"region": "at", "language": "de-AT"}, {"kl": "at-de"}, id="region-and-language"),
+        pytest.param({"region": "de"}, {"kl": "de-de"}, id="region"),
+        pytest.param({"region": "de", "language": "en"}, {"kl": "de-de"}, id="language-it-has-not-there"),
+        pytest.param({"region": "ch", "language": "it-CH"}, {"kl": "ch-it"}, id="region-and-language"),
+        pytest.param({"region": "ch"}, {"kl": "ch-de"}, id="the-first-language-of-several"),
+        pytest.param({"region": "gb"}, {"kl": "uk-en"}, id="britain"),
+        pytest.param({"region": "si"}, {"kl": "sl-sl"}, id="slovenia"),
+        pytest.param({"region": "jp", "language": "ja"}, {"kl": "jp-jp"}, id="its-own-name-of-a-language"),
         pytest.param({"safe": "strict"}, {"kp": "1"}, id="safe-strict"),
         pytest.param({"safe": "moderate"}, {"kp": "-1"}, id="safe-moderate"),
         pytest.param({"safe": "off"}, {"kp": "-2"}, id="safe-off"),
@@ -82,6 +87,19 @@ async def test_it_asks_as_a_browser_does_and_says_who_it_is() -> None:
 async def test_the_region_of_the_settings_stands_in() -> None:
     request = await sent("duckduckgo", {}, NOTHING, settings={"region": "us-en"})
     assert _form(request)["kl"] == "us-en"
+
+
+@pytest.mark.parametrize("region", [pytest.param("AQ", id="none-such"), pytest.param("SL", id="not-slovenia")])
+@pytest.mark.parametrize("rows", [[{"url": "https://example.org/"}], []], ids=["results", "nothing"])
+async def test_a_region_it_does_not_know_leaves_that_of_the_settings_and_is_said(
+    region: str, rows: list[dict[str, Any]]
+) -> None:
+    async with World() as world:
+        fake = Fake(world, results("duckduckgo", rows))
+        result = await search("duckduckgo", fake.url, {"region": region}, settings={"region": "us-en"})
+    assert _form(fake.requests[0])["kl"] == "us-en"
+    note = f"DuckDuckGo does not know the region {region}; duckduckgo.region (us-en) was used"
+    assert (result.outcome, result.notes) == (Outcome.OK if rows else Outcome.EMPTY, (note,))
 
 
 # Pages.

@@ -8,6 +8,8 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -25,12 +27,17 @@ from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
 from webseam.net.message import Headers, Response
 from webseam.providers.base import Parsed, ProviderConfig, Reply
+from webseam.providers.options import today
 from webseam.providers.setup import configure
 from webseam.secrets import SavedKeys
 from webseam.web import AsyncWeb
 
 NOTHING = results("exa-free", [])
 FOUND = results("exa-free", [{"url": "https://example.org/", "title": "Home"}])
+
+
+def _ago(days: int) -> str:
+    return (today() - timedelta(days=days)).isoformat()
 
 
 def _call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -61,25 +68,60 @@ async def test_each_option_becomes_words_or_a_number(options: dict[str, Any], qu
     assert request.json() == _call("web_search_exa", {"query": query, "numResults": count})
 
 
-async def test_the_advanced_tool_takes_the_options_themselves() -> None:
-    options = {
-        "count": 5,
-        "include_domains": ["example.org"],
-        "after": "2026-01-01",
-        "before": "2026-06-30",
-        "kind": "news",
-    }
+@pytest.mark.parametrize(
+    "options, arguments",
+    [
+        pytest.param({"count": 100}, {"numResults": 100}, id="count"),
+        pytest.param(
+            {"include_domains": ["example.org"], "exclude_domains": ["docs.example.org"], "count": 5},
+            {"includeDomains": ["example.org"]},
+            id="include",
+        ),
+        pytest.param(
+            {"exclude_domains": ["example.org"], "count": 5}, {"excludeDomains": ["example.org"]}, id="exclude"
+        ),
+        pytest.param({"freshness": "week"}, {"startPublishedDate": f"{_ago(7)}T00:00:00.000Z"}, id="freshness"),
+        pytest.param(
+            {"after": "2026-01-01", "before": "2026-06-30"},
+            {"startPublishedDate": "2026-01-01T00:00:00.000Z", "endPublishedDate": "2026-06-30T23:59:59.999Z"},
+            id="both-days-whole",
+        ),
+        pytest.param({"region": "us"}, {"userLocation": "US"}, id="region"),
+        pytest.param({"safe": "strict"}, {"moderation": True}, id="safe"),
+        pytest.param({"kind": "news"}, {"category": "news"}, id="news"),
+        pytest.param({"kind": "paper"}, {"category": "publication"}, id="paper"),
+        pytest.param({"kind": "code"}, {}, id="a-kind-it-does-not-declare"),
+        pytest.param({"page": 20, "count": 5}, {"numResults": 100}, id="page"),
+    ],
+)
+async def test_the_advanced_tool_takes_the_options_themselves(
+    options: dict[str, Any], arguments: dict[str, Any]
+) -> None:
     request = await sent("exa-free", options, NOTHING, settings={"advanced": "on"})
     assert request.target == "/mcp?tools=web_search_advanced_exa"
-    arguments = {
-        "query": QUERY,
-        "numResults": 10,
-        "includeDomains": ["example.org"],
-        "startPublishedDate": "2026-01-01",
-        "endPublishedDate": "2026-06-30",
-        "category": "news",
-    }
-    assert request.json() == _call("web_search_advanced_exa", arguments)
+    assert request.json() == _call("web_search_advanced_exa", {"query": QUERY, "numResults": 10, **arguments})
+
+
+@pytest.mark.parametrize(
+    "advanced, notes",
+    [
+        pytest.param("on", ["cannot search code sources alone; it searched everything"], id="advanced"),
+        pytest.param(
+            "off",
+            [
+                "cannot filter by region; that was not applied",
+                "cannot filter by safe; that was not applied",
+                "cannot search code sources alone; it searched everything",
+            ],
+            id="plain",
+        ),
+    ],
+)
+async def test_what_the_tool_that_is_called_cannot_do_is_said(advanced: str, notes: list[str]) -> None:
+    options = {"region": "US", "safe": "strict", "kind": "code"}
+    async with World() as world:
+        result = await search("exa-free", Fake(world, FOUND).url, options, settings={"advanced": advanced})
+    assert result.notes == tuple(f"Exa, free tier {note}" for note in notes)
 
 
 async def test_no_key_is_sent_even_if_there_is_one() -> None:
@@ -126,18 +168,44 @@ async def test_reading_stops_at_the_answer_though_the_stream_stays_open() -> Non
     assert [hit.title for hit in result.hits] == ["Guide", None]
 
 
-async def test_only_the_limit_is_told_not_the_advice_to_put_a_key_into_a_url() -> None:
+_ADVICE = "To go on, pass your own key in the URL: https://mcp.exa.ai/mcp?exaApiKey=YOUR_KEY"
+
+
+def _error(words: str) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": words}}).encode()
+
+
+@pytest.mark.parametrize("words", ["Rate limit hit.", "Out of credits!", "Unauthorized."])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(lambda words: _text(words, failed=True), id="tool"),
+        pytest.param(lambda words: (200, JSON, _error(words)), id="json-rpc"),
+        pytest.param(lambda words: (401, JSON, _error(words)), id="http-401"),
+        pytest.param(lambda words: (429, JSON, _error(words)), id="http-429"),
+        pytest.param(lambda words: (429, {}, words.encode()), id="http-429-text"),
+    ],
+)
+async def test_only_a_refusal_is_told_not_the_advice_to_put_a_key_into_a_url(
+    answer: Callable[[str], Answer], words: str
+) -> None:
     async with World() as world:
-        answer = read("exa-free", "rate_limited")["answer"]["json"]
-        fake = Fake(world, (200, JSON, json.dumps(answer).encode()))
-        result = await search("exa-free", fake.url)
-    assert "exaApiKey" not in f"{result.attempt.detail} {result.hint}"
-    assert "webseam key set exa" in str(result.hint)
+        result = await search("exa-free", Fake(world, answer(f"{words} {_ADVICE}")).url)
+    assert result.outcome in (Outcome.RATE_LIMITED, Outcome.QUOTA, Outcome.AUTH)
+    assert str(result.attempt.detail).endswith(f": {words}")
+    assert result.hint == "wait, or get a key of your own: webseam key set exa"
 
 
-def _text(text: str) -> Answer:
+async def test_an_address_in_the_first_sentence_of_a_refusal_is_not_told_either() -> None:
+    async with World() as world:
+        fake = Fake(world, (429, JSON, _error("Rate limit hit, see https://mcp.exa.ai/mcp?exaApiKey=YOUR_KEY")))
+        assert (await search("exa-free", fake.url)).attempt.detail == "HTTP 429: Rate limit hit, see"
+
+
+def _text(text: str, *, failed: bool = False) -> Answer:
     """The text as the one block of a tool's result."""
-    message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": text}]}}
+    result = {"content": [{"type": "text", "text": text}], "isError": failed}
+    message = {"jsonrpc": "2.0", "id": 1, "result": result}
     return 200, JSON, json.dumps(message).encode()
 
 

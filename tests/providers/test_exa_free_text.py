@@ -206,7 +206,7 @@ LIMIT = "You've hit Exa's free MCP rate limit. Get a key at https://dashboard.ex
             {"isError": True},
             (
                 Outcome.RATE_LIMITED,
-                "the free tier's rate limit is reached: You've hit Exa's free MCP rate limit. Get a key at",
+                "the free tier's rate limit is reached: You've hit Exa's free MCP rate limit.",
                 200,
             ),
             id="the limit, without the advice to put a key into a URL",
@@ -216,7 +216,7 @@ LIMIT = "You've hit Exa's free MCP rate limit. Get a key at https://dashboard.ex
             {},
             (
                 Outcome.RATE_LIMITED,
-                "the free tier's rate limit is reached: You've hit Exa's free MCP rate limit. Get a key at",
+                "the free tier's rate limit is reached: You've hit Exa's free MCP rate limit.",
                 200,
             ),
             id="the limit, not marked as an error",
@@ -266,6 +266,12 @@ LIMIT = "You've hit Exa's free MCP rate limit. Get a key at https://dashboard.ex
             {"isError": True},
             (Outcome.TIMEOUT, "its tool failed: The search timed out after 25 s", 200),
             id="time-out",
+        ),
+        pytest.param(
+            ["web_search_exa error (504): timed out after 25 s"],
+            {"isError": True},
+            (Outcome.TIMEOUT, "its tool failed: web_search_exa error (504): timed out after 25 s", 504),
+            id="time-out-with-a-status",
         ),
         pytest.param(
             [], {"isError": True}, (Outcome.BAD_RESPONSE, "its tool failed: an error without words", 200), id="no words"

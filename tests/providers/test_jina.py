@@ -56,7 +56,8 @@ async def test_each_option_becomes_this_field(options: dict[str, Any], fields: d
             None,
             id="two-sites",
         ),
-        pytest.param({"freshness": "week", "kind": "paper"}, {}, None, id="what-it-does-not-know"),
+        # It knows no age, so more is fetched and what is older dropped here.
+        pytest.param({"freshness": "week", "kind": "paper"}, {"num": "20"}, None, id="what-it-does-not-know"),
     ],
 )
 async def test_the_older_address_gets_parameters_and_never_reads_pages(

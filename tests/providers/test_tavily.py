@@ -11,7 +11,10 @@ from tests.wire import QUERY
 from tests.wire.fake import KEY, Fake, search, sent
 from tests.wire.write import JSON, results
 from tests.world import World
+from webseam import providers
+from webseam.config import Settings
 from webseam.errors import Outcome
+from webseam.providers.base import ProviderConfig
 
 NOTHING = results("tavily", [])
 PLAIN = {
@@ -74,6 +77,26 @@ async def test_anonymous_access_is_used_only_when_it_is_switched_on() -> None:
         fake = Fake(world, NOTHING)
         result = await search("tavily", fake.url, settings={"api_key": None})
     assert (result.outcome, fake.requests) == (Outcome.UNAVAILABLE, [])
+
+
+@pytest.mark.parametrize(
+    "key, values, set_price, price",
+    [
+        pytest.param(KEY, {"search_depth": "basic"}, None, 0.008, id="basic"),
+        pytest.param(KEY, {"search_depth": "fast"}, None, 0.008, id="fast"),
+        pytest.param(KEY, {"search_depth": "advanced"}, None, 0.016, id="advanced"),
+        pytest.param(KEY, {"search_depth": "advanced"}, 0.001, 0.001, id="a-price-of-one-s-own"),
+        pytest.param("", {"search_depth": "advanced", "keyless": True}, None, 0.0, id="without-a-key"),
+        pytest.param(KEY, {"search_depth": "basic", "keyless": True}, None, 0.008, id="a-key-that-is-used"),
+    ],
+)
+def test_a_search_is_priced_as_it_will_be_paid(
+    key: str, values: dict[str, Any], set_price: float | None, price: float
+) -> None:
+    tavily = providers.get("tavily")
+    declared = tavily.price if set_price is None else set_price
+    config = ProviderConfig(provider="tavily", key=key, price=declared, values={"keyless": False, **values})
+    assert [one.price for one in tavily.routes(config, Settings())] == [price]
 
 
 @pytest.mark.parametrize(

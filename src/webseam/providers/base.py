@@ -121,7 +121,7 @@ class Provider:
         keyless_for: the provider whose place this one takes when that one has no key.
         settings: its own keys, beside `api_key`, `base_url`, `timeout`, `enabled`.
         options, kinds: how each option and each kind of source is met; what is not listed is unsupported.
-        max_count, max_query: the most hits of one search, the longest query in characters.
+        max_count, max_query: the most hits of one search (see `most` too), the longest query in characters.
         interval: least seconds between two starts, per key, over all processes of this user.
         price: US dollars a search where published; 0.0 = free; None = unknown.
         timeout: seconds for one search unless set; None = `search.provider_timeout`.

@@ -29,27 +29,22 @@ _FIRST_DAY: Final = "1990-01-01"  # an open start; the API wants both ends
 _MAX_WORDS: Final = 50
 _MAX_PAGE: Final = 10  # its offset counts pages and ends at 9
 _OWN_FIELDS: Final = frozenset({"mixed", "query", "type"})  # what even an answer without results has
+_MOST_NEWS: Final = 50
 _NEWS: Final = "/res/v1/news/search"
 _WEB: Final = "/res/v1/web/search"
 _COUNTRIES: Final = frozenset(
     (
-        "AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US"
+        "AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US"
     ).split()
 )
 _LANGUAGES: Final = frozenset(
     (
-        "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de el gu he hi hu is it jp kn ko lv lt ms ml "
+        "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it jp kn ko lv lt ms ml "
         "mr nb pl pt-br pt-pt pa ro ru sr sk sl es sv ta te th tr uk vi"
     ).split()
 )
-_LANGUAGE_NAMES: Final = {
-    "ja": "jp",
-    "zh": "zh-hans",
-    "zh-cn": "zh-hans",
-    "zh-tw": "zh-hant",
-    "pt": "pt-pt",
-    "no": "nb",
-}
+_LANGUAGE_NAMES: Final = {"ja": "jp", "zh": "zh-hans", "pt": "pt-pt", "no": "nb"}
+_TRADITIONAL: Final = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")  # Chinese as written there; all other is `zh-hans`
 
 
 class Brave(Provider):
@@ -76,11 +71,14 @@ class Brave(Provider):
         "page": NATIVE,
     }
     kinds = {"news": NATIVE}
-    max_count = 20
+    max_count = 20  # and of news `_MOST_NEWS`
     max_query = 400
     interval = 1.0  # one a second a key on the free plan, over both endpoints
     price = 0.005
     hint = "get a key at brave.com/search/api, then: webseam key set brave"
+
+    def most(self, search: SearchRequest) -> int:
+        return _MOST_NEWS if search.kind == "news" else self.max_count
 
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
         if search.page > _MAX_PAGE:
@@ -192,12 +190,13 @@ def _language(language: str | None) -> str | None:
     if language is None:
         return None
     tag = language.lower()
-    tag = _LANGUAGE_NAMES.get(tag, tag)
-    if tag in _LANGUAGES:
-        return tag
-    base = tag.split("-")[0]
-    base = _LANGUAGE_NAMES.get(base, base)
-    return base if base in _LANGUAGES else None
+    if tag.startswith(_TRADITIONAL):
+        return "zh-hant"
+    for name in (tag, tag.split("-")[0]):
+        known = _LANGUAGE_NAMES.get(name, name)
+        if known in _LANGUAGES:
+            return known
+    return None
 
 
 def _when(search: SearchRequest) -> str | None:

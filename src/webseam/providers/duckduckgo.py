@@ -23,6 +23,15 @@ _MAX_QUERY: Final = 499
 _WHEN: Final[dict[Freshness, str]] = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE: Final = {"strict": "1", "moderate": "-1", "off": "-2"}
 _NOWHERE: Final = "wt-wt"  # no region
+# All values of `kl` there are, `<country>-<language>`; a made-up one counts as none. Of a country the first is usual.
+_REGIONS: Final = (
+    "ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et fi-fi fr-fr de-de "
+    "gr-el hk-tzh hu-hu in-en id-id id-en ie-en il-he it-it jp-jp kr-kr lv-lv lt-lt my-ms my-en mx-es nl-nl nz-en "
+    "no-no pe-es ph-en pl-pl pt-pt ro-ro ru-ru sg-en sk-sk sl-sl za-en es-es se-sv ch-de ch-fr ch-it tw-tzh th-th "
+    "tr-tr ua-uk uk-en us-en us-es ve-es vn-vi xa-ar xa-en"
+).split()
+# Countries it does not call by their code; what it calls `sl` is Slovenia, not Sierra Leone.
+_OWN_NAMES: Final = {"GB": "uk", "SI": "sl", "SL": ""}
 _ENGINE: Final = "duckduckgo.com"
 _START = re.compile(r"[0-9]{1,6}", re.ASCII)  # field `s` of a form: how many results lie before its page
 
@@ -52,7 +61,8 @@ class Duckduckgo(Provider):
     hint = "set up a key (webseam key set NAME) or a SearXNG instance"
 
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
-        form = {"q": _without_bangs(with_sites(search, limit=_MAX_QUERY)), "b": "", "kl": _region(search, config)}
+        region = _region(search) or str(config.values["region"])
+        form = {"q": _without_bangs(with_sites(search, limit=_MAX_QUERY)), "b": "", "kl": region}
         when = bucket(search)
         if when:
             form["df"] = _WHEN[when]
@@ -102,10 +112,18 @@ class Duckduckgo(Provider):
         for node in page.select("#links .result, #links .web-result"):
             _add(hits, node, self.base_url)
         if hits.found or hits.dropped:
-            return hits.parsed(answer=_answer(page), more=self._next(page, reply, search, config))
+            more = self._next(page, reply, search, config)
+            return hits.parsed(answer=_answer(page), more=more, notes=self._notes(search, config))
         if page.select_one(".no-results") is not None or "No results." in (_text(page.select_one("#links")) or ""):
-            return hits.parsed()
+            return hits.parsed(notes=self._notes(search, config))
         raise _nothing(reply, page)
+
+    def _notes(self, search: SearchRequest, config: ProviderConfig) -> list[str]:
+        """Say when the wanted region is not on its closed list."""
+        if not search.region or _region(search):
+            return []
+        used = config.values["region"]
+        return [f"{self.label} does not know the region {search.region}; duckduckgo.region ({used}) was used"]
 
     def _next(self, page: Any, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Request | None:
         """Return the request for the next page, from the page's own form; without its `vqd` asking would block us."""
@@ -195,8 +213,11 @@ def _without_bangs(query: str) -> str:
     return " ".join(f'"{word}"' if word.startswith("!") and len(word) > 1 else word for word in query.split(" "))
 
 
-def _region(search: SearchRequest, config: ProviderConfig) -> str:
+def _region(search: SearchRequest) -> str | None:
+    """Return the region as the site names it, in the wanted language where it has that; None when it knows none."""
     if not search.region:
-        return str(config.values["region"])
-    language = (search.language or "en").split("-")[0].lower()
-    return f"{search.region.lower()}-{language}"
+        return None
+    country = _OWN_NAMES.get(search.region, search.region.lower())
+    language = (search.language or "").split("-")[0].lower()
+    known = [name for name in _REGIONS if name.startswith(f"{country}-")]
+    return next((name for name in known if name == f"{country}-{language}"), known[0] if known else None)

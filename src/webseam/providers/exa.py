@@ -35,7 +35,13 @@ class Exa(Provider):
     key_env = ("EXA_API_KEY", "METAPHOR_API_KEY")
     base_env = ("EXA_BASE_URL", "EXA_API_BASE")
     settings = (
-        Setting(name="search_type", default="auto", choices=_TYPES, env=("EXA_SEARCH_TYPE",), help="how Exa searches"),
+        Setting(
+            name="search_type",
+            default="auto",
+            choices=_TYPES,
+            env=("EXA_SEARCH_TYPE",),
+            help="how Exa searches; deep types take up to 50 s: raise exa.timeout and search.timeout",
+        ),
         Setting(
             name="contents", default="highlights", choices=("highlights", "text", "summary"), help="what hits carry"
         ),
@@ -60,14 +66,14 @@ class Exa(Provider):
         return self._post(search, config, CATEGORY.get(search.kind))
 
     def _post(self, search: SearchRequest, config: ProviderConfig, category: str | None) -> Request:
-        after, before = date_range(search)
+        after, before = instants(search)
         body: dict[str, Any] = {
             "query": search.query,
             "numResults": search.count,
             "type": config.values["search_type"],
             "contents": _contents(config),  # left out, Exa adds 10,000 characters of text to every hit
-            "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
-            "endPublishedDate": f"{before}T23:59:59.999Z" if before else None,
+            "startPublishedDate": after,
+            "endPublishedDate": before,
             "category": category,
             "moderation": True if search.safe in ("moderate", "strict") else None,
             "userLocation": search.region,
@@ -79,16 +85,36 @@ class Exa(Provider):
         return post_json(config, "/search", body, ("x-api-key", config.key))
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
-        if reply.status == 400 and search.kind == "code" and b"category" in reply.response.body.lower():
+        if reply.status != 400:
+            return None
+        if search.kind == "code" and b"category" in reply.response.body.lower():
             return self._post(search, config, None)  # the category is gone from newer API versions
-        if reply.status == 400 and b"NUM_RESULTS_EXCEEDED" in reply.response.body:
+        if b"NUM_RESULTS_EXCEEDED" in reply.response.body:
             return ProviderError(
                 "the plan allows fewer results", outcome=Outcome.UNSUPPORTED, http_status=400, hint="ask for fewer"
             )
-        return None
+        from webseam.providers.verdicts import failure
+
+        error = failure(reply)
+        if error.outcome is Outcome.BAD_RESPONSE and b"INVALID_REQUEST" in reply.response.body:
+            error.outcome = Outcome.UNSUPPORTED
+        return error
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
-        return parse_results(reply.json(), reply, self.id)
+        parsed = parse_results(reply.json(), reply, self.id)
+        parsed.notes = [*parsed.notes, *date_notes(search)]
+        return parsed
+
+
+def instants(search: SearchRequest) -> tuple[str | None, str | None]:
+    """Return the first and the last wanted moment: Exa takes moments, and both days are to be whole."""
+    after, before = date_range(search)
+    return f"{after}T00:00:00.000Z" if after else None, f"{before}T23:59:59.999Z" if before else None
+
+
+def date_notes(search: SearchRequest) -> list[str]:
+    """Say what Exa's date filter does besides."""
+    return ["Exa leaves out pages without a date when dates are asked for"] if any(date_range(search)) else []
 
 
 def _contents(config: ProviderConfig) -> dict[str, Any]:

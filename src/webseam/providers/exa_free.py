@@ -10,16 +10,38 @@ from typing import Any, Final
 
 from webseam.domains import host_of
 from webseam.errors import Outcome, ProviderError
-from webseam.model import SearchRequest
+from webseam.model import Kind, SearchRequest
 from webseam.net.message import Request
-from webseam.providers.base import EMULATED, Hits, Parsed, Provider, ProviderConfig, Reply, Setting
-from webseam.providers.exa import CATEGORY, parse_results
+from webseam.providers.base import (
+    EMULATED,
+    NATIVE,
+    Hits,
+    Option,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    Reply,
+    Setting,
+    Support,
+)
+from webseam.providers.exa import CATEGORY, date_notes, instants, parse_results
 from webseam.providers.mcp_wire import answer, call, nested_json, texts, tool_error
-from webseam.providers.options import date_range, hosts, whole_hosts
+from webseam.providers.options import hosts, whole_hosts
 from webseam.providers.verdicts import by_words, is_challenge
 
 _TOOL: Final = "web_search_exa"
 _ADVANCED_TOOL: Final = "web_search_advanced_exa"
+_ADVANCED_OPTIONS: Final[dict[Option, Support]] = {
+    "include_domains": NATIVE,
+    "exclude_domains": NATIVE,
+    "freshness": NATIVE,
+    "date_range": NATIVE,
+    "region": NATIVE,
+    "safe": NATIVE,
+    "page": EMULATED,
+}
+_KINDS: Final[tuple[Kind, ...]] = ("news", "paper")
+_MAX_ADVANCED: Final = 100
 _RATE_MARK: Final = "ai.exa/rateLimited"
 _FIELDS = r"Published(?: Date)?|Author|Highlights|Text|Summary"
 _STRICT_OPENING = re.compile(rf"^Title:.*\n\s*^URL:.*\n(?=(?:{_FIELDS}):)", re.MULTILINE)
@@ -29,6 +51,8 @@ _FIELD = re.compile(rf"^(Title|URL|{_FIELDS}):[ \t]?(.*)$")
 _RULE = re.compile(r"^\s*-{3,}\s*$")
 _NOTHING = re.compile(r"no search results found", re.IGNORECASE)
 _ERROR_STATUS = re.compile(r"error \((\d{3})\)")
+_REFUSALS: Final = (Outcome.RATE_LIMITED, Outcome.QUOTA, Outcome.AUTH)
+_ADVICE = re.compile(r"(?<=[.!?])\s.*|\s*\S*https?://.*", re.DOTALL)  # all but a first sentence, and addresses
 
 
 class ExaFree(Provider):
@@ -50,11 +74,17 @@ class ExaFree(Provider):
         "date_range": EMULATED,
         "page": EMULATED,
     }
-    kinds = {"news": EMULATED, "paper": EMULATED}
+    kinds = dict.fromkeys(_KINDS, EMULATED)
     max_count = 50
     interval = 0.5
     price = 0.0
     hint = "wait, or get a key of your own: webseam key set exa"
+
+    def fitted(self, config: ProviderConfig) -> Provider:
+        if not config.values["advanced"]:
+            return self
+        kinds = dict.fromkeys(_KINDS, NATIVE)
+        return self.copied(options=_ADVANCED_OPTIONS, kinds=kinds, max_count=_MAX_ADVANCED)
 
     def unavailable(self, config: ProviderConfig) -> str | None:
         return None if config.values["tier"] else "switched off (EXA_FREE_TIER)"
@@ -66,11 +96,25 @@ class ExaFree(Provider):
         query = search.query
         if search.include_domains:  # a hint to a semantic engine; the filter here is what holds
             query += " " + " OR ".join(f"site:{host_of(rule)}" for rule in search.include_domains[:8])
-        if search.kind in ("news", "paper"):
+        if search.kind in _KINDS:
             query += f" category:{CATEGORY[search.kind]}"
         return call(config, "/mcp", _TOOL, {"query": query, "numResults": search.count}, source)
 
+    def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
+        from webseam.providers.verdicts import failure
+
+        return _without_advice(failure(reply))
+
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
+        try:
+            parsed = self._read(reply)
+        except ProviderError as error:
+            raise _without_advice(error) from None
+        if config.values["advanced"]:
+            parsed.notes = [*parsed.notes, *date_notes(search)]
+        return parsed
+
+    def _read(self, reply: Reply) -> Parsed:
         result = answer(reply)
         blocks = texts(result)
         text = "\n\n".join(blocks)
@@ -111,7 +155,7 @@ class ExaFree(Provider):
 
 
 def _advanced(search: SearchRequest) -> dict[str, Any]:
-    after, before = date_range(search)
+    after, before = instants(search)
     arguments = {
         "query": search.query,
         "numResults": search.count,
@@ -119,7 +163,7 @@ def _advanced(search: SearchRequest) -> dict[str, Any]:
         "excludeDomains": None if search.include_domains else whole_hosts(search.exclude_domains),
         "startPublishedDate": after,
         "endPublishedDate": before,
-        "category": CATEGORY.get(search.kind),
+        "category": CATEGORY[search.kind] if search.kind in _KINDS else None,
         "userLocation": search.region,
         "moderation": True if search.safe in ("moderate", "strict") else None,
     }
@@ -135,11 +179,18 @@ def _is_rate_limited(result: dict[str, Any]) -> bool:
     return False
 
 
+def _without_advice(error: ProviderError) -> ProviderError:
+    """Return a refusal as its first sentence: what follows tells people to put a key into a URL."""
+    if error.outcome in _REFUSALS:
+        error.detail = _ADVICE.sub("", error.detail)
+    return error
+
+
 def _limited(reply: Reply, text: str) -> ProviderError:
     from webseam.providers.verdicts import retry_after
 
     return ProviderError(
-        f"the free tier's rate limit is reached: {reply.quote(text.split('http')[0])}",
+        f"the free tier's rate limit is reached: {reply.quote(text)}",
         outcome=Outcome.RATE_LIMITED,
         http_status=reply.status,
         retry_after=retry_after(reply),
@@ -155,7 +206,7 @@ def _tool_failure(reply: Reply, text: str) -> ProviderError:
         by_status = {"402": Outcome.QUOTA, "401": Outcome.AUTH, "403": Outcome.AUTH}
         error.outcome = by_status.get(status[1], Outcome.BAD_RESPONSE if status[1][0] == "5" else error.outcome)
         error.http_status = int(status[1])
-    elif "timed out after" in text:
+    if "timed out after" in text:
         error.outcome = Outcome.TIMEOUT
     return error
 

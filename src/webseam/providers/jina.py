@@ -55,6 +55,11 @@ class Jina(Provider):
     max_count = 20
     hint = "get a key at jina.ai, then: webseam key set jina"
 
+    def fitted(self, config: ProviderConfig) -> Provider:
+        if not _is_old(config):
+            return self
+        return self.copied(label=f"{self.label} (s)", options={**self.options, "freshness": EMULATED}, kinds={})
+
     def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
         if _is_old(config) and config.base_url == self.base_url:
             return (replace(config, base_url=_OLD_BASE),)
@@ -87,13 +92,7 @@ class Jina(Provider):
                 published=row.get("date"),
                 passages=[text] if isinstance(text, str) else (),
             )
-        return hits.parsed(notes=self._notes(search, config))
-
-    def _notes(self, search: SearchRequest, config: ProviderConfig) -> list[str]:
-        """Say what the older address cannot do."""
-        if not _is_old(config) or search.kind != "paper":
-            return []
-        return [f"{self.label} cannot search paper sources alone at jina.endpoint=s; it searched everything"]
+        return hits.parsed()
 
 
 def _is_old(config: ProviderConfig) -> bool:

@@ -59,7 +59,7 @@ class Kagi(Provider):
         "safe": NATIVE,
         "page": NATIVE,
     }
-    kinds = {"news": NATIVE}
+    kinds = {"news": NATIVE}  # not code: its section goes first, but what is asked is the same, so all is searched
     max_count = 50
     price = 0.012
     hint = "get a key at kagi.com/api, then: webseam key set kagi"

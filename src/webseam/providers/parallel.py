@@ -45,7 +45,10 @@ class Parallel(Provider):
     base_env = ("PARALLEL_BASE_URL", "PARALLEL_AI_API_BASE")
     settings = (
         Setting(
-            name="mode", default="basic", choices=tuple(_PRICES), help="advanced takes longer; fast and turbo cost less"
+            name="mode",
+            default="basic",
+            choices=tuple(_PRICES),
+            help="advanced takes longer; fast and turbo cost less; turbo knows English and Japanese queries only",
         ),
         Setting(
             name="chars_per_result", kind="whole", default=2000, low=100, high=20_000, help="characters of text a hit"

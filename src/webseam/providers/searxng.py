@@ -1,7 +1,8 @@
 """A SearXNG instance of one's own. Wire: https://docs.searxng.org/dev/search_api.html and what running servers answer.
 
 It answers 200 with no results when every engine behind it is dead, so its list of unresponsive engines decides whether
-"nothing" means nothing.
+"nothing" means nothing. Which engines a hit came from, as it states too, is not told: a note on every answer would
+drown those that matter.
 """
 
 from __future__ import annotations

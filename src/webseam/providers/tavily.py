@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
+from webseam.config import Settings
 from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
 from webseam.net.message import Request
@@ -24,6 +26,7 @@ from webseam.providers.options import hosts, whole_hosts
 
 _MAX_EXCLUDE: Final = 150
 _CREDIT_DOLLARS: Final = 0.008
+_CREDITS: Final = {"basic": 1, "advanced": 2, "fast": 1, "ultra-fast": 1}
 _PLAN_LIMITS: Final = (432, 433)  # Tavily's own statuses: plan limit, pay-as-you-go limit
 _OWN_FIELDS: Final = frozenset({"query", "request_id", "response_time"})  # what even an answer without results has
 
@@ -40,7 +43,7 @@ class Tavily(Provider):
         Setting(
             name="search_depth",
             default="basic",
-            choices=("basic", "advanced", "fast", "ultra-fast"),
+            choices=tuple(_CREDITS),
             help="advanced costs double",
         ),
         Setting(name="include_answer", kind="switch", default=False, help="ask for a short answer too"),
@@ -59,8 +62,16 @@ class Tavily(Provider):
     kinds = {"news": NATIVE}
     max_count = 20
     max_query = 400
-    price = 0.008
+    price = _CREDIT_DOLLARS
     hint = "get a key at tavily.com, then: webseam key set tavily"
+
+    def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        """Price the depth that is set, or anonymous access, so that budgets are checked against what will be paid."""
+        if not config.key and config.values["keyless"]:
+            return (replace(config, price=0.0),)
+        own = config.price != self.price  # a price from the settings
+        depth = config.values["search_depth"]
+        return (config if own else replace(config, price=_CREDITS[depth] * _CREDIT_DOLLARS),)
 
     def unavailable(self, config: ProviderConfig) -> str | None:
         return None if config.values["keyless"] else super().unavailable(config)
@@ -117,13 +128,11 @@ class Tavily(Provider):
             )
         if not isinstance(document.get("results"), list):
             _check_empty(reply, document)
-        usage = document.get("usage")
-        credits_used = usage.get("credits") if isinstance(usage, dict) else None
         answer = document.get("answer")
         return hits.parsed(
             answer=answer if isinstance(answer, str) and answer.strip() else None,
-            cost=credits_used * _CREDIT_DOLLARS if isinstance(credits_used, (int, float)) else None,
-            notes=_notes(search),
+            cost=_cost(document, config),
+            notes=_notes(search, config),
         )
 
 
@@ -132,11 +141,23 @@ def _country(search: SearchRequest) -> str | None:
     return ENGLISH_NAME.get(search.region) if search.region and search.kind != "news" else None
 
 
-def _notes(search: SearchRequest) -> list[str]:
-    if not search.region or _country(search):
-        return []
-    where = "news" if search.kind == "news" else "results"
-    return [f"Tavily cannot prefer {where} of the region {search.region}; that was not applied"]
+def _cost(document: Any, config: ProviderConfig) -> float | None:
+    """Return what the call cost; None leaves it to the price."""
+    if not config.key:
+        return 0.0
+    usage = document.get("usage")
+    used = usage.get("credits") if isinstance(usage, dict) else None
+    return used * _CREDIT_DOLLARS if isinstance(used, (int, float)) else None
+
+
+def _notes(search: SearchRequest, config: ProviderConfig) -> list[str]:
+    notes = []
+    if search.region and not _country(search):
+        where = "news" if search.kind == "news" else "results"
+        notes.append(f"Tavily cannot prefer {where} of the region {search.region}; that was not applied")
+    if not config.key:
+        notes.append("Tavily was asked without a key (tavily.keyless); that is limited per address")
+    return notes
 
 
 def _check_empty(reply: Reply, document: Any) -> None:

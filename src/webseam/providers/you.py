@@ -46,7 +46,8 @@ _LANGUAGES: Final = frozenset(
         "MR NB PL PT-BR PT-PT PA RO RU SR SK SL ES SV TA TE TH TR UK VI"
     ).split()
 )
-_LANGUAGE_NAMES: Final = {"ZH": "ZH-HANS", "ZH-CN": "ZH-HANS", "ZH-TW": "ZH-HANT", "PT": "PT-PT", "NO": "NB"}
+_LANGUAGE_NAMES: Final = {"ZH": "ZH-HANS", "PT": "PT-PT", "NO": "NB"}
+_TRADITIONAL: Final = ("ZH-HANT", "ZH-TW", "ZH-HK", "ZH-MO")  # Chinese as written there; all other is `ZH-HANS`
 
 
 class You(Provider):
@@ -70,6 +71,8 @@ class You(Provider):
         "safe": NATIVE,
         "page": NATIVE,
     }
+    # No kinds: for news it is asked the same as ever, and only its section of news goes first. So "it searched
+    # everything", the note about a kind that is not declared, is what happens.
     max_count = 100  # a section
     interval = 0.1  # 10 requests a second a key
     price = 0.005
@@ -147,6 +150,8 @@ def _language(language: str | None) -> str | None:
     if language is None:
         return None
     tag = language.upper()
+    if tag.startswith(_TRADITIONAL):
+        return "ZH-HANT"
     for name in (tag, tag.split("-")[0]):
         known = _LANGUAGE_NAMES.get(name, name)
         if known in _LANGUAGES:
