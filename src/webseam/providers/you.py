@@ -82,7 +82,7 @@ class You(Provider):
         if config.key or not config.values["keyless"]:
             return (config,)
         base = _KEYLESS_BASE if config.base_url == self.base_url else config.base_url
-        return (replace(config, base_url=base),)
+        return (replace(config, base_url=base, price=0.0),)
 
     def unavailable(self, config: ProviderConfig) -> str | None:
         return None if config.values["keyless"] else super().unavailable(config)
