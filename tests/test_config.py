@@ -143,16 +143,26 @@ def test_a_value_becomes_what_its_setting_holds(kind: Any, raw: object, value: o
     "setting, raw, problem",
     [
         pytest.param(Setting(name="k"), True, "True in here is not text", id="text"),
-        pytest.param(Setting(name="k"), ["a"], "['a'] in here is not text", id="text from a list"),
+        pytest.param(Setting(name="k"), ["sk-12345"], "a list in here is not text", id="text from a list"),
+        pytest.param(Setting(name="k"), {"pin": "sk-12345"}, "a table in here is not text", id="text from a table"),
         pytest.param(Setting(name="k", kind="whole"), "ten", "'ten' in here is not a whole number", id="whole"),
         pytest.param(Setting(name="k", kind="whole"), 1.5, "1.5 in here is not a whole number", id="fraction"),
         pytest.param(Setting(name="k", kind="whole"), True, "True in here is not a whole number", id="whole switch"),
         pytest.param(Setting(name="k", kind="number"), "fast", "'fast' in here is not a number", id="number"),
         pytest.param(Setting(name="k", kind="number"), "nan", "'nan' in here is not a number", id="not a number"),
         pytest.param(Setting(name="k", kind="number"), "inf", "'inf' in here is not a number", id="infinite"),
-        pytest.param(Setting(name="k", kind="number"), 10**400, f"{'1' + '0' * 59} in here is not a number", id="huge"),
+        pytest.param(Setting(name="k", kind="number"), 10**400, "the value in here is not a number", id="huge"),
+        pytest.param(Setting(name="k"), 16**5000, "the value in here is not text", id="text from a huge one"),
+        pytest.param(
+            Setting(name="k", kind="whole"), "9" * 5000, "the value in here is not a whole number", id="nines"
+        ),
+        pytest.param(
+            Setting(name="k", kind="whole", high=9), 16**5000, "the value in here is not from 0 to 9", id="hex"
+        ),
+        pytest.param(Setting(name="k", kind="whole", low=0), 2**63, "the value in here is too large", id="too large"),
+        pytest.param(Setting(name="k", kind="switch"), 16**5000, "the value in here is not true or false", id="no bit"),
         pytest.param(Setting(name="k", kind="switch"), "maybe", "'maybe' in here is not true or false", id="switch"),
-        pytest.param(Setting(name="k", kind="list"), [1], "[1] in here is not a list of words", id="list"),
+        pytest.param(Setting(name="k", kind="list"), [1], "a list in here is not a list of words", id="list"),
         pytest.param(Setting(name="k", kind="list"), 1, "1 in here is not a list of words", id="no list"),
         pytest.param(Setting(name="k", choices=("a", "b")), "c", "'c' in here is not one of a, b", id="no choice"),
         pytest.param(
@@ -161,6 +171,21 @@ def test_a_value_becomes_what_its_setting_holds(kind: Any, raw: object, value: o
         pytest.param(Setting(name="k", kind="number", low=0), -1, "-1 in here is not at least 0", id="below"),
         pytest.param(Setting(name="k", kind="whole", high=9), 10, "10 in here is not from 0 to 9", id="above"),
         pytest.param(Setting(name="k", secret=True), ["sk-12345"], "the value in here is not text", id="a secret"),
+        *(
+            pytest.param(Setting(name="k", kind="number"), value, "the value in here is not a number", id=value[:24])
+            for value in (
+                "http://bob:hunter2@proxy.example",
+                "bob:hunter2",
+                "bob@example.org",
+                "?pin=1234",
+                "my api_key",
+                "Bearer abc",
+                "sk-12345",
+                "0123456789ab",
+                "tvly-dev-abcdefgh1234",
+                "word " * 9,
+            )
+        ),
     ],
 )
 def test_a_malformed_value_names_its_key_its_source_and_what_would_be_right(
@@ -262,6 +287,59 @@ def test_a_file_that_is_not_toml_is_named(files: Files, contents: bytes) -> None
         files.settings()
     assert caught.value.field == str(files.user_file)
     assert caught.value.detail.startswith(f"{files.user_file}: is not TOML: ")
+
+
+@pytest.mark.parametrize(
+    ("number", "problem"),
+    [
+        pytest.param("9" * 5000, "{file}: holds a number that is too large", id="nines"),
+        pytest.param("-" + "9" * 5000, "{file}: holds a number that is too large", id="minus"),
+        pytest.param(
+            "0x" + "f" * 5000, "{file}:2: search.count: the value in {file} is not from 1 to 100", id="hexadecimal"
+        ),
+        pytest.param(
+            "[0x" + "f" * 5000 + "]", "{file}:2: search.count: a list in {file} is not a whole number", id="list"
+        ),
+    ],
+)
+@pytest.mark.parametrize("which", ["user_file", "project_file"])
+def test_a_number_of_thousands_of_digits_is_refused_like_any_other_mistake(
+    files: Files, which: str, number: str, problem: str
+) -> None:
+    file: Path = getattr(files, which)
+    file.write_text(f"[search]\ncount = {number}\n")
+    with pytest.raises(SettingsError) as caught:
+        files.settings()
+    assert caught.value.detail == problem.format(file=file)
+
+
+@pytest.mark.parametrize(
+    "key, raw",
+    [("max_calls_day", 2**63), ("max_calls_month", int("9" * 40)), ("max_calls_day", "9" * 40)],
+)
+def test_a_budget_holds_no_number_that_nothing_could_count_to(key: str, raw: object) -> None:
+    with pytest.raises(SettingsError, match="the value in here is too large"):
+        check(core_setting("budget", key), raw, "budget", "here")
+    assert check(core_setting("budget", key), 2**63 - 1, "budget", "here") == 2**63 - 1
+
+
+def test_an_untrusted_project_may_not_switch_the_shared_count_of_budgets_off(files: Files) -> None:
+    files.project_file.write_text("[state]\nenabled = false\n")
+    settings = files.settings()
+    assert settings.get("state", "enabled") is True
+    assert [warning.split(" is ignored")[0] for warning in settings.warnings] == [
+        f"{files.project_file}: state.enabled"
+    ]
+    files.user_file.write_text("[state]\nenabled = false\n")
+    assert files.settings().get("state", "enabled") is False
+
+
+@pytest.mark.parametrize("section", ["serch", "some_engin"])
+def test_a_misspelt_section_is_an_error_also_when_nothing_is_in_it(files: Files, section: str) -> None:
+    files.user_file.write_text(f"[search]\n[some_engine]\n[net]\n\n[{section}]\n")
+    with pytest.raises(SettingsError) as caught:
+        files.settings()
+    assert caught.value.detail == f"{files.user_file}:5: section [{section}]: '{section}' is not known"
 
 
 def test_a_folder_in_place_of_a_file_is_named(files: Files) -> None:
@@ -472,6 +550,7 @@ def test_a_setting_is_found_by_section_and_key() -> None:
 def test_what_reaches_outside_is_guarded() -> None:
     guarded = {f"{section}.{setting.name}" for section in CORE for setting in CORE[section] if setting.guarded}
     assert guarded >= {"fetch.allow", "index.folders", "net.ca_bundle", "net.local_dns", "net.proxy", "trust.folders"}
+    assert "state.enabled" in guarded
     budgets = [f"max_{unit}_{period}" for unit in ("calls", "dollars") for period in ("day", "month")]
     assert [setting.name for setting in PROVIDER_COMMON if setting.guarded] == [
         "api_key",

@@ -123,6 +123,27 @@ async def test_one_may_be_set_up_by_the_arguments_of_a_program(tmp_path: Path) -
             id="value",
         ),
         pytest.param(
+            "[search]\n[providers.command.exa]",
+            "2: [providers.command.exa]: the name 'exa' is taken",
+            "choose another name",
+            id="empty-taken",
+        ),
+        pytest.param(
+            "[search]\n\n[providers.comand.wiki]",
+            "3: provider: 'comand' is not known",
+            "did you mean command?",
+            id="empty-kind",
+        ),
+        pytest.param(
+            "[providers.exa.mine]",
+            "1: [providers.exa.mine]: exa can be set up once only",
+            "write [exa]",
+            id="empty-once-only",
+        ),
+        pytest.param(
+            "[providers.comand]", "1: providers.comand: has no name under it", "write [comand]", id="empty-no-name"
+        ),
+        pytest.param(
             "[providers]\ncommand = 1", "2: providers.command: has no name under it", "write [command]", id="flat"
         ),
     ],
@@ -155,7 +176,7 @@ async def test_a_project_that_is_not_trusted_can_name_no_provider(tmp_path: Path
 async def test_a_trusted_project_can(tmp_path: Path) -> None:
     (tmp_path / "webseam.toml").write_text(f"[providers.command.archive]\ntemplate = {template(tmp_path)}\n")
     async with AsyncWeb({"trust.folders": [str(tmp_path)]}, folder=tmp_path) as web:
-        assert web.settings().named == {}  # what a call says of trust comes after the files were read
+        assert web.settings().named == {"archive": "command"}
     user_file().write_text(f'[trust]\nfolders = ["{tmp_path}"]\n')
     async with AsyncWeb(folder=tmp_path) as web:
         assert (await web.search("words", provider="archive")).hits[0].providers == ("archive",)
@@ -212,6 +233,44 @@ def test_a_name_without_section_or_key_is_refused(name: str) -> None:
         split_name(name, {})
 
 
+async def test_the_shell_completes_such_a_name_and_the_others_when_a_file_is_wrong(tmp_path: Path) -> None:
+    environment = {"_WEBSEAM_COMPLETE": "bash_complete", "COMP_WORDS": "webseam search -p arch", "COMP_CWORD": "3"}
+    user_file().write_text(f"[providers.command.archive]\ntemplate = {template(tmp_path)}\n")
+    found = await webseam_command(env=environment)
+    user_file().write_text("[providers.command.archive\n")
+    wrong = await webseam_command(env=environment)
+    others = await webseam_command(env={**environment, "COMP_WORDS": "webseam search -p duck"})
+    assert [(run.code, run.out, run.err) for run in (found, wrong, others)] == [
+        (0, "plain,archive\n", ""),
+        (0, "\n", ""),
+        (0, "plain,duckduckgo\n", ""),
+    ]
+
+
+@pytest.mark.parametrize("written", ["my_wiki", "my-wiki"])
+@pytest.mark.parametrize("given", ["my_wiki", "my-wiki"])
+async def test_a_name_may_be_written_with_either_sign_and_is_one_table(
+    tmp_path: Path, written: str, given: str
+) -> None:
+    head = f"[providers.command.{written}]\ntemplate = {template(tmp_path)}\n"
+    user_file().write_text(f"{head}timeout = 5\n")
+    set_ = await webseam_command("config", "set", f"providers.command.{given}.timeout", "7")
+    assert (set_.code, user_file().read_text()) == (0, f"{head}timeout = 7.0\n")
+    unset = await webseam_command("config", "unset", f"{given}.timeout")
+    assert (unset.code, user_file().read_text()) == (0, head)
+
+
+async def test_tables_that_stand_apart_are_changed_where_they_stand(tmp_path: Path) -> None:
+    one, two = (f"[providers.command.{name}]\ntemplate = {template(tmp_path)}\n" for name in ("one", "two"))
+    user_file().write_text(f"{one}\n[search]\ncount = 3\n\n{two}")
+    assert (await webseam_command("config", "set", "two.timeout", "7")).code == 0
+    assert user_file().read_text() == f"{one}\n[search]\ncount = 3\n\n{two}timeout = 7.0\n"
+    added = await webseam_command("config", "set", "providers.command.three.template", "x {{query}}")
+    assert (added.code, added.err) == (0, "")
+    named = SettingsSource(providers.schema_of, sections=providers.sections).current().named
+    assert named == {"one": "command", "two": "command", "three": "command"}
+
+
 FILE = """\
 # search = 1
 top = 1
@@ -224,6 +283,23 @@ timeout=5
 url = "https://example.org/[x]"
 [providers.custom]
 other.url = 1
+[kagi]
+label = \"""[you]
+count = 1
+\\\""" [mojeek]
+count = 2
+\"""
+words = '''
+[you]
+count = 3'''
+list = [
+  "a", # ] [
+  ["]"],
+count = 4
+]
+inline = "[" # \""" [
+[you]
+count = 5
 """
 
 
@@ -238,6 +314,11 @@ other.url = 1
         pytest.param(("providers", "custom", "other"), "url", 11, id="dotted"),
         pytest.param(("exa",), None, 6, id="table"),
         pytest.param(("exa",), "url", None, id="absent"),
+        pytest.param(("kagi",), "count", None, id="in-a-text"),
+        pytest.param(("kagi",), "list", 21, id="after-texts"),
+        pytest.param(("you",), None, 27, id="table-after-texts"),
+        pytest.param(("you",), "count", 28, id="key-after-texts"),
+        pytest.param(("mojeek",), None, None, id="table-in-a-text"),
     ],
 )
 def test_the_line_of_a_key_is_found(table: tuple[str, ...], key: str | None, line: int | None) -> None:

@@ -240,6 +240,36 @@ async def test_cancelling_while_it_starts_leaves_nothing(turns: int, scratch: Pa
         os.open(alive, os.O_WRONLY | os.O_NONBLOCK)
 
 
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("turns", range(8))
+async def test_cancelling_again_while_it_starts_leaves_nothing_either(
+    turns: int, times: int, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    begin, begun = loop.subprocess_exec, []
+
+    async def listened(*arguments: Any, **options: Any) -> Any:
+        begun.append(await begin(*arguments, **options))
+        return begun[-1]
+
+    monkeypatch.setattr(loop, "subprocess_exec", listened)
+    running = asyncio.create_task(ran(shell("sleep 60")))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    for _ in range(times):
+        running.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert names_in(scratch) == []
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:  # a start that was left alone would come to its end only now
+        await asyncio.wait(others)
+    for _, output in begun:
+        async with asyncio.timeout(SOON):
+            await output.exited.wait()
+
+
 async def test_a_child_that_would_outlive_it_ends_with_it(alive: Path) -> None:
     reading = asyncio.create_task(asyncio.to_thread(alive.read_text))
     printed = await ran(shell('exec 3>"$1"; (trap "" HUP TERM; sleep 60) & echo answer', str(alive)))

@@ -1,4 +1,3 @@
-import json
 import os
 import stat
 import subprocess
@@ -8,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from webseam import settings_file
 from webseam.errors import SettingsError
 from webseam.secrets import KEYS_FILE, MAX_KEY, Key, SavedKeys, check_key, fingerprint
+from webseam.settings_file import LOCK_FILE, locked
 
 SECRET = "sk-planted-5f2c9"
 
@@ -130,14 +131,14 @@ def test_the_file_is_for_its_owner_alone_whatever_the_umask(folder: Path) -> Non
 
 def test_the_file_is_0600_from_the_first_byte(keys: SavedKeys, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, int]] = []
-    real_dump = json.dump
+    real_fdopen = os.fdopen
 
-    def dump(entries: object, file: object, **options: object) -> None:
-        status = os.fstat(file.fileno())  # type: ignore[attr-defined]
+    def fdopen(descriptor: int, mode: str) -> object:
+        status = os.fstat(descriptor)
         seen.append((stat.S_IMODE(status.st_mode), status.st_size))
-        real_dump(entries, file, **options)  # type: ignore[arg-type]
+        return real_fdopen(descriptor, mode)
 
-    monkeypatch.setattr(json, "dump", dump)
+    monkeypatch.setattr(os, "fdopen", fdopen)
     keys.set("one", SECRET)
     assert seen == [(0o600, 0)]
 
@@ -180,11 +181,12 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(SettingsError) as caught:
         keys.set("two", SECRET)
     monkeypatch.undo()
+    assert caught.value.detail == f"{keys.path}: cannot be written: No space left on device"
     assert keys.path.read_bytes() == before
-    assert [path.name for path in keys.path.parent.iterdir()] == [KEYS_FILE]
+    assert files_beside(keys) == [LOCK_FILE, KEYS_FILE]
 
 
 def test_what_a_crashed_process_left_behind_is_no_obstacle(keys: SavedKeys) -> None:
@@ -192,7 +194,68 @@ def test_what_a_crashed_process_left_behind_is_no_obstacle(keys: SavedKeys) -> N
     beside = keys.path.with_name(f".{KEYS_FILE}.{os.getpid()}")
     beside.write_text("half")
     keys.set("one", "key-1")
-    assert [path.name for path in keys.path.parent.iterdir()] == [KEYS_FILE]
+    assert files_beside(keys) == [LOCK_FILE, KEYS_FILE]
+
+
+def files_beside(keys: SavedKeys) -> list[str]:
+    return sorted(path.name for path in keys.path.parent.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, no_keyring: None) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError) as caught:
+        saved_in(tmp_path / "file" / "config").set("one", "key-1")
+    assert caught.value.detail == f"{tmp_path / 'file' / 'config'}: cannot be written to: Not a directory"
+
+
+def test_processes_that_save_and_remove_at_once_lose_nothing(folder: Path) -> None:
+    code = (
+        "import os, sys; sys.modules['keyring'] = None\n"
+        "from webseam.secrets import SavedKeys\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "keys = SavedKeys(os.environ)\n"
+        "for number in range(25):\n"
+        "    keys.set(f'{sys.argv[1]}-{number}', 'key-1')\n"
+        "    keys.set('of-all', f'key-{number}')\n"
+        "    keys.set(f'{sys.argv[1]}-gone', 'key-2'); keys.remove(f'{sys.argv[1]}-gone')\n"
+    )
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "WEBSEAM_CONFIG_DIR": str(folder), "PYTHONPATH": path}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, name],
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for name in "abc"
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:  # all at once, not one after the other's start
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate(timeout=60)
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    expected = {f"{name}-{number}" for name in "abc" for number in range(25)}
+    assert set(saved_in(folder).names()) == {*expected, "of-all"}
+
+
+def test_a_change_waits_for_another_one_and_not_for_ever(keys: SavedKeys, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys.set("one", "key-1")
+    monkeypatch.setattr(settings_file, "LOCK_WAIT", 0.1)
+    with locked(keys.path.parent):
+        for change in (lambda: keys.set("one", "key-2"), lambda: keys.remove("one")):
+            with pytest.raises(SettingsError) as caught:
+                change()
+            assert caught.value.detail == f"{keys.path.parent}: is being changed by another process"
+    assert keys.get("one") == Key("key-1", f"saved in {keys.path}")
+    keys.set("one", "key-2")
+    assert keys.get("one") == Key("key-2", f"saved in {keys.path}")
 
 
 @pytest.mark.parametrize(
@@ -262,6 +325,32 @@ def test_a_keyring_takes_the_key_and_the_file_only_remembers_that(
     assert vault.entries == {("webseam", "one"): SECRET}
     assert keys.remove("one")
     assert (keys.get("one"), vault.entries) == (None, {})
+
+
+@pytest.mark.parametrize("fails", ["silent", "broken"])
+def test_a_key_that_goes_to_the_file_leaves_none_of_before_in_the_keyring(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    vault = Vault()
+    monkeypatch.setitem(sys.modules, "keyring", vault)
+    keys = saved_in(folder)
+    keys.set("one", "key-1")
+    setattr(vault, fails, True)
+    assert keys.set("one", SECRET) == str(keys.path)
+    assert (keys.get("one"), vault.entries) == (Key(SECRET, f"saved in {keys.path}"), {})
+
+
+def test_removing_a_key_of_the_file_takes_a_forgotten_one_out_of_the_keyring_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    keys = saved_in(folder)
+    keys.set("one", SECRET)
+    vault = Vault()
+    vault.entries = {("webseam", "one"): "key-1", ("webseam", "two"): "key-2"}
+    monkeypatch.setitem(sys.modules, "keyring", vault)
+    assert keys.remove("one")
+    assert (keys.names(), vault.entries) == ((), {("webseam", "two"): "key-2"})
 
 
 def test_an_entry_that_is_gone_from_the_keyring_is_no_key_and_can_be_removed(

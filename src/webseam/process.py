@@ -100,7 +100,7 @@ async def run(program: Program, *, expires_at: float) -> Printed:
 async def _start(
     program: Program, path: str, folder: str, deadline: float
 ) -> tuple[asyncio.SubprocessTransport, _Output]:
-    """Start `program`. A cancellation that comes meanwhile waits until there is something that can be killed."""
+    """Start `program`. Cancellations that come meanwhile wait until there is something that can be killed."""
     starting = asyncio.ensure_future(
         asyncio.get_running_loop().subprocess_exec(
             lambda: _Output(program),
@@ -117,8 +117,10 @@ async def _start(
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await asyncio.wait([starting])
-        if starting.exception() is None:
+        while not starting.done():
+            with suppress(asyncio.CancelledError):  # the first one is raised; a further one would leave the program
+                await asyncio.wait([starting])
+        if not starting.cancelled() and starting.exception() is None:
             await _end(*starting.result(), deadline)
         raise
     except OSError as error:  # its file is no program, or names an interpreter that is not there

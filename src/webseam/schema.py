@@ -5,6 +5,7 @@ Apart from where values come from, so that a provider can describe its own keys 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,10 @@ ValueKind = Literal["text", "whole", "number", "switch", "list"]
 ENV_PREFIX: Final = "WEBSEAM_"
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
+_MAX_SHOWN: Final = 40  # characters of a malformed value in an error
+_MAX_WHOLE: Final = 2**63 - 1  # what the shared state can count to
+_SHOWABLE = re.compile(rf"[\w .,+-]{{0,{_MAX_SHOWN}}}")  # no URL, no pair, no address
+_LIKE_A_KEY = re.compile(r"(?i)key|token|secret|passw|bearer|credential|sk-|(?=[\w-]*[0-9])[\w-]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +93,14 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
     ),
     "budget": _budget("of all providers together; days and months are those of UTC"),
     "state": (
-        Setting(name="enabled", kind="switch", default=True, help="keep health, pace and cache in a shared file"),
+        # guarded: budgets are counted in this file, and a project could lift those of the user
+        Setting(
+            name="enabled",
+            kind="switch",
+            default=True,
+            guarded=True,
+            help="keep health, pace and cache in a shared file",
+        ),
     ),
     "index": (Setting(name="folders", kind="list", guarded=True, help="folders of documentation to index"),),
     "trust": (Setting(name="folders", kind="list", guarded=True, help="folders whose webseam.toml may set anything"),),
@@ -123,21 +135,40 @@ def check(setting: Setting, raw: Any, section: str, origin: str) -> Any:
         SettingsError: naming the key, the source and what would be right.
     """
     name = f"{section}.{setting.name}"
-    shown = "the value" if setting.secret else repr(raw)[:60]
     if isinstance(raw, bool) and str(raw).lower() in setting.choices:  # TOML's true, where "true" is one of the words
         raw = str(raw).lower()
     try:
         value = _CONVERT[setting.kind](raw)
     except (ValueError, TypeError, OverflowError):
-        raise SettingsError(name, f"{shown} in {origin} is not {_WORDS[setting.kind]}") from None
+        raise SettingsError(name, f"{_shown(setting, raw)} in {origin} is not {_WORDS[setting.kind]}") from None
     if setting.choices and value not in setting.choices:
-        raise SettingsError(name, f"{shown} in {origin} is not one of {', '.join(setting.choices)}")
+        raise SettingsError(name, f"{_shown(setting, raw)} in {origin} is not one of {', '.join(setting.choices)}")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = setting.low, setting.high
         if (low is not None and not value >= low) or (high is not None and not value <= high):
             wanted = f"at least {low:g}" if high is None else f"from {low or 0:g} to {high:g}"
-            raise SettingsError(name, f"{shown} in {origin} is not {wanted}")
+            raise SettingsError(name, f"{_shown(setting, raw)} in {origin} is not {wanted}")
+        if setting.kind == "whole" and abs(value) > _MAX_WHOLE:
+            raise SettingsError(name, f"{_shown(setting, raw)} in {origin} is too large")
     return value
+
+
+def _shown(setting: Setting, raw: Any) -> str:
+    """Return what an error calls a malformed value: as it was written only where that cannot be a key.
+
+    A malformed value is often one that was meant for another setting, so what this setting holds says nothing.
+    """
+    if setting.secret:
+        return "the value"
+    if isinstance(raw, (list, tuple)):
+        return "a list"
+    if isinstance(raw, dict):
+        return "a table"
+    if isinstance(raw, str):
+        return repr(raw) if _SHOWABLE.fullmatch(raw) and not _LIKE_A_KEY.search(raw) else "the value"
+    if isinstance(raw, int):
+        return repr(raw) if abs(raw) <= _MAX_WHOLE else "the value"  # Python refuses to write down a very long one
+    return repr(raw) if isinstance(raw, float) else "the value"
 
 
 def _text(raw: Any) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from webseam.config import config_folder, file_stamp, is_open_to_others
 from webseam.errors import SettingsError
+from webseam.settings_file import locked, replace_file
 
 KEYS_FILE = "keys.json"
 _KEYRING_SERVICE = "webseam"
@@ -86,28 +86,35 @@ class SavedKeys:
     def set(self, provider: str, value: str) -> str:
         """Save a key and return where it was put."""
         key = check_key(value)
-        entries = dict(self._read())
-        stored = _keyring_set(provider, key)
-        entries[provider] = _KEYRING_MARK if stored else key
-        self._write(entries)
+        self._read()  # what is wrong with the file is wrong before the folder is touched
+        with locked(self.path.parent):
+            entries = dict(self._read(again=True))
+            stored = _keyring_set(provider, key)
+            entries[provider] = _KEYRING_MARK if stored else key
+            self._write(entries)
+            if not stored:
+                _keyring_delete(provider)  # one of before, or one that the keyring took and did not give back
         return "system keyring" if stored else str(self.path)
 
     def remove(self, provider: str) -> bool:
-        """Forget a key; False when there was none."""
-        entries = dict(self._read())
-        if provider not in entries:
+        """Forget a key, also what a keyring still has of an earlier one; False when there was none."""
+        if provider not in self._read():
             return False
-        if entries.pop(provider) == _KEYRING_MARK:
+        with locked(self.path.parent):
+            entries = dict(self._read(again=True))
+            there = provider in entries
+            entries.pop(provider, None)
             _keyring_delete(provider)
-        self._write(entries)
-        return True
+            if there:
+                self._write(entries)
+        return there
 
-    def _read(self) -> dict[str, object]:
+    def _read(self, *, again: bool = False) -> dict[str, object]:
         stamp = file_stamp(self.path)
         if stamp is None:
             self._stamp, self._entries, self.warning = None, {}, None
             return self._entries
-        if stamp == self._stamp:
+        if stamp == self._stamp and not again:
             return self._entries
         try:
             self.warning = _exposed(self.path)
@@ -122,19 +129,10 @@ class SavedKeys:
         return entries
 
     def _write(self, entries: dict[str, object]) -> None:
-        """Write beside and rename, 0600 from the first byte: a crash leaves the old file, never half a file."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self.path.with_name(f".{KEYS_FILE}.{os.getpid()}")
-        beside.unlink(missing_ok=True)
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(entries, file, indent=1, sort_keys=True)
-                file.flush()
-                os.fsync(descriptor)  # or a power cut could keep the new name and lose the contents
-            beside.replace(self.path)
-        finally:
-            beside.unlink(missing_ok=True)
+            replace_file(self.path, json.dumps(entries, indent=1, sort_keys=True).encode())
+        except OSError as error:
+            raise SettingsError(str(self.path), f"cannot be written: {error.strerror}") from None
         self._stamp = None
 
 

@@ -197,7 +197,7 @@ class AsyncWeb:
             found = plan(provider, settings, self.saved_keys, key=Key(check_key(key), "the call"))
         if found.kind != "one":
             raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
-        self._tell(found.notices)
+        self._tell((self.saved_keys.warning, *found.notices))
         deadline = Deadline.after(timeout)
         with_key = [one for one in found.candidates if key is None or one.config.key]  # others would say nothing of it
         for candidate in with_key or found.candidates:
@@ -267,7 +267,7 @@ class AsyncWeb:
         strict = settings.get("search", "strict") if strict is None else strict
         self._pass_on(settings)
         chosen = self._plan(settings, provider, local_only)
-        self._tell(chosen.notices)
+        self._tell((self.saved_keys.warning, *chosen.notices))  # the keys are read by planning
         response = await self._answer(
             chosen,
             request,
@@ -320,9 +320,9 @@ class AsyncWeb:
             raise AllProvidersFailed("the deadline passed", outcome=Outcome.TIMEOUT) from None
 
     def _pass_on(self, settings: Settings) -> None:
-        """Warn once about what the settings and the key file had to say."""
-        if settings.warnings or self.saved_keys.warning or providers.broken:
-            self._tell((*settings.warnings, self.saved_keys.warning, *providers.broken.values()))
+        """Warn once about what the settings files and other packages had to say."""
+        if settings.warnings or providers.broken:
+            self._tell((*settings.warnings, *providers.broken.values()))
 
     def _tell(self, warnings: Iterable[str | None]) -> None:
         for warning in warnings:

@@ -195,6 +195,35 @@ async def test_keys_are_listed_with_their_place_and_never_shown() -> None:
     assert (await webseam_command("key", "list")).out == "no keys are set\n"
 
 
+async def test_a_key_of_a_provider_that_is_set_up_no_more_is_listed_and_can_be_removed() -> None:
+    settings = keys_file().with_name("config.toml")
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[providers.custom.wiki]\nurl = "https://example.org/search"\n')
+    assert (await save("wiki", "--no-verify")).code == 0
+    await save("tavily", "--no-verify")
+    settings.write_text("")
+    listed = await webseam_command("key", "list")
+    removed = await webseam_command("key", "remove", "wiki")
+    again = await webseam_command("key", "remove", "wiki")
+    assert listed == Run(
+        0,
+        f"provider  key from\ntavily    saved in {keys_file()}\n"
+        f"wiki      saved in {keys_file()}; no provider of that name is set up\n",
+        "",
+    )
+    assert removed == Run(0, "removed the key of wiki\n", "")
+    assert (again.code, again.out) == (2, "")
+    assert "'wiki' is not known" in again.err
+    assert kept() == {"tavily": SECRET}
+
+
+async def test_a_key_can_be_removed_whatever_is_wrong_with_the_settings() -> None:
+    await save("tavily", "--no-verify")
+    keys_file().with_name("config.toml").write_text("[search\n")
+    assert await webseam_command("key", "remove", "tavily") == Run(0, "removed the key of tavily\n", "")
+    assert kept() == {}
+
+
 async def test_a_key_that_others_can_read_is_a_warning_with_the_command_that_mends_it() -> None:
     async with World() as world:
         services = fakes(world)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.world import Run, webseam_command
-from tests.search.world import BAD_KEY, TOO_MANY, fakes
+from tests.search.world import BAD_KEY, TOO_MANY, fakes, found
 from tests.world import Connection, World
 from webseam import providers
 
@@ -71,6 +73,162 @@ def lay_out(real: Path, path: Path) -> None:
     real.write_text("[search]\ncount = 3\n")
     real.chmod(0o600)
     path.symlink_to(real)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param("[exa-free]\ntimeout = 5 # s\n", "[exa-free]\ntimeout = 7.0 # s\n", id="dash"),
+        pytest.param("[exa_free]\ntimeout = 5\n", "[exa_free]\ntimeout = 7.0\n", id="underscore"),
+        pytest.param(
+            "[exa_free]\ntimeout = 5\n[exa-free]\ntimeout = 6\n",
+            "[exa_free]\ntimeout = 5\n[exa-free]\ntimeout = 7.0\n",
+            id="both: the last one counts",
+        ),
+        pytest.param(
+            "[exa_free]\ntimeout = 5\n[exa-free]\nadvanced = true\n",
+            "[exa_free]\ntimeout = 7.0\n[exa-free]\nadvanced = true\n",
+            id="both: where it stands",
+        ),
+        pytest.param("exa-free.timeout = 5\n", "exa-free.timeout = 7.0\n", id="dotted"),
+        pytest.param("exa-free = {timeout = 5}\n", "exa-free = {timeout = 7.0}\n", id="inline"),
+        pytest.param("\ufeff[exa-free]\ntimeout = 5\n", "\ufeff[exa-free]\ntimeout = 7.0\n", id="byte order mark"),
+        pytest.param(
+            "# é\r\n[exa-free]\r\n# it\r\nadvanced = true\r\n",
+            "# é\r\n[exa-free]\r\n# it\r\nadvanced = true\r\ntimeout = 7.0\r\n",
+            id="line ends of Windows",
+        ),
+        pytest.param(
+            "\ufeff[search]\r\ncount = 3\r\n",
+            "\ufeff[search]\r\ncount = 3\r\n\r\n[exa_free]\r\ntimeout = 7.0\r\n",
+            id="a new table on Windows",
+        ),
+    ],
+)
+async def test_a_file_stays_as_its_writer_had_it(before: str, after: str) -> None:
+    path = user_file(before)
+    changed = await webseam_command("config", "set", "exa-free.timeout", "7")
+    assert (changed, path.read_bytes().decode()) == (Run(0, f"exa-free.timeout is set (in {path})\n", ""), after)
+    assert (await webseam_command("config", "get", "exa_free.timeout")).out == "7.0\n"
+    assert (await webseam_command("config", "unset", "exa_free.timeout")).code == 0
+    assert "timeout" not in path.read_text("utf-8-sig")
+    assert (await webseam_command("config", "get", "exa_free.timeout")).out == "\n"
+
+
+def user_file(contents: str) -> Path:
+    config_folder().mkdir(parents=True)
+    path = config_folder() / "config.toml"
+    path.write_bytes(contents.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("contents", "problem"),
+    [
+        pytest.param("exa = 5\n", "cannot be changed: exa is no table in it", id="a number"),
+        pytest.param("[[exa]]\ntimeout = 5\n", "cannot be changed: exa is no table in it", id="a list of tables"),
+        pytest.param("exa = ['timeout']\n", "cannot be changed: exa is no table in it", id="a list"),
+        pytest.param("[exa\n", "cannot be changed: it is not TOML: ", id="not TOML"),
+        pytest.param("[exa]\ntimeout = 1\ntimeout = 2\n", "cannot be changed: it is not TOML: ", id="a key twice"),
+        pytest.param("x = " + "[" * 10_000, "cannot be changed: it is not TOML: ", id="nested too deeply"),
+        pytest.param("x = " + "9" * 5_000, "cannot be changed: it is not TOML: ", id="nines"),
+    ],
+)
+@pytest.mark.parametrize("words", [("set", "exa.timeout", "7"), ("unset", "exa.timeout")], ids=["set", "unset"])
+async def test_a_file_that_a_program_cannot_change_is_named_and_left_alone(
+    words: tuple[str, ...], contents: str, problem: str
+) -> None:
+    path = user_file(contents)
+    run = await webseam_command("config", *words)
+    assert (run.code, run.out, path.read_text()) == (2, "", contents)
+    assert run.err.startswith(f"webseam: {path}: {problem}")
+    assert run.err.endswith("\n  webseam config edit\n")
+
+
+def a_link_to_nowhere() -> Path:
+    config_folder().mkdir(parents=True)
+    (config_folder() / "config.toml").symlink_to(config_folder() / "absent" / "dotfiles.toml")
+    return config_folder() / "config.toml"
+
+
+def a_link_to_itself() -> Path:
+    config_folder().mkdir(parents=True)
+    (config_folder() / "config.toml").symlink_to(config_folder() / "config.toml")
+    return config_folder() / "config.toml"
+
+
+def a_file_for_a_folder() -> Path:
+    config_folder().parent.mkdir(parents=True, exist_ok=True)
+    config_folder().write_text("")
+    return config_folder()
+
+
+def a_folder_for_a_file() -> Path:
+    (config_folder() / "config.toml").mkdir(parents=True)
+    return config_folder() / "config.toml"
+
+
+def a_write_protected_file() -> Path:
+    path = user_file("[search]\ncount = 3\n")
+    path.chmod(0o444)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("lay", "problem"),
+    [
+        (a_link_to_nowhere, "cannot be written: No such file or directory (it leads to "),
+        (a_link_to_itself, "cannot be read: Too many levels of symbolic links"),
+        (a_file_for_a_folder, "cannot be written to: File exists"),
+        (a_folder_for_a_file, "cannot be read: Is a directory"),
+        (a_write_protected_file, "is write-protected; nothing was changed\n  chmod u+w "),
+    ],
+)
+async def test_a_file_that_cannot_be_written_is_named(lay: Callable[[], Path], problem: str) -> None:
+    path = lay()
+    run = await webseam_command("config", "set", "search.count", "7")
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith(f"webseam: {path}: {problem}")
+    if lay is a_write_protected_file:
+        assert (path.read_text(), mode_of(path)) == ("[search]\ncount = 3\n", 0o444)
+
+
+async def test_a_settings_folder_that_cannot_be_made_is_named() -> None:
+    folder = "/proc/webseam"  # where nobody may make one: root neither
+    run = await webseam_command("config", "set", "search.count", "7", env={"WEBSEAM_CONFIG_DIR": folder})
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith(f"webseam: {folder}: cannot be written to: ")
+
+
+@pytest.mark.parametrize("lay", [a_link_to_nowhere, a_link_to_itself, a_file_for_a_folder, a_folder_for_a_file])
+async def test_an_editor_is_not_started_on_what_is_no_file(lay: Callable[[], Path]) -> None:
+    lay()
+    run = await webseam_command("config", "edit", env={"VISUAL": "true", "EDITOR": "true"})
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith(f"webseam: {config_folder() / 'config.toml'}: cannot be ")
+
+
+async def test_changes_at_once_lose_nothing() -> None:
+    keys = {"count": "3", "timeout": "4.0", "hedge": "5.0", "cache_ttl": "6.0"}
+    async with asyncio.TaskGroup() as group:
+        runs = [group.create_task(webseam_command("config", "set", f"search.{key}", keys[key])) for key in keys]
+    assert [run.result().code for run in runs] == [0] * len(keys)
+    written = (config_folder() / "config.toml").read_text().splitlines()
+    assert sorted(written) == sorted(["[search]", *(f"{key} = {value}" for key, value in keys.items())])
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        pytest.param("exa.api_key", "webseam key set exa", id="key"),
+        pytest.param("exa_free.api_key", "webseam key set exa-free", id="name with a dash"),
+        pytest.param("searxng.password", "webseam config edit", id="another secret"),
+    ],
+)
+async def test_a_secret_on_the_command_line_is_refused_with_the_way_to_set_it(name: str, advice: str) -> None:
+    run = await webseam_command("config", "set", name, SECRET)
+    assert (run.code, run.out) == (2, "")
+    assert run.err == f"webseam: {name}: is a secret and must not stand on a command line\n  {advice}\n"
 
 
 async def test_the_places_of_the_settings_files_are_printed() -> None:
@@ -197,6 +355,32 @@ async def test_doctor_of_one_that_is_not_set_up_says_so_beside_the_others() -> N
     assert (run.code, told) == (6, {"tavily": ("ok", ""), "brave": ("unavailable", "setup")})
 
 
+async def test_doctor_checks_who_cools_down_too() -> None:
+    async with World() as world:
+        services = fakes(world, tavily=BAD_KEY)
+        environment = services.environment("tavily")
+        assert (await webseam_command("search", "q", env=environment)).code == 6
+        listed = (await webseam_command("providers", "--json", env=environment)).json()
+        refused = await webseam_command("doctor", "--json", env=environment)
+        services.answers["tavily"] = found("x")
+        mended = await webseam_command("doctor", "--json", env=environment)
+    state = next(one for one in listed if one["id"] == "tavily")
+    assert (state["usable"], state["set_up"]) == (False, True)
+    assert [one["id"] for one in listed if one["set_up"]] == ["tavily"]
+    told = [(run.code, [(one["provider"], one["outcome"]) for one in run.json()]) for run in (refused, mended)]
+    assert told == [(6, [("tavily", "auth")]), (0, [("tavily", "ok")])]
+
+
+async def test_doctor_lays_a_budget_of_the_users_own_to_the_setup() -> None:
+    async with World() as world:
+        services = fakes(world)
+        environment = {**services.environment("tavily"), "WEBSEAM_TAVILY_MAX_CALLS_DAY": "0"}
+        run = await webseam_command("doctor", "--json", env=environment)
+    told = [(one["outcome"], one["failed_at"], one["detail"].split(";")[0]) for one in run.json()]
+    assert told == [("quota", "setup", "the budget of 0 calls a day for tavily is used up")]
+    assert (run.code, services.asked) == (5, [])
+
+
 async def test_doctor_of_nobody_and_of_this_machine_sends_nothing() -> None:
     async with World() as world:
         nobody = await webseam_command("doctor", env=fakes(world).environment())
@@ -274,7 +458,6 @@ async def test_a_project_file_may_choose_but_not_redirect(tmp_path: Any) -> None
 
 
 async def _in_folder(folder: Path, environment: dict[str, str]) -> Run:
-    import asyncio
     import subprocess
     import sys
 

@@ -26,7 +26,8 @@ class Diagnosis:
 
     Attributes:
         timings: seconds of "dns", "connect", "tls", "first_byte", "total", as far as it came.
-        failed_at: "setup", "dns", "connect", "tls", "first_byte", "body", "auth", "answer", "deadline"; "" = nowhere.
+        failed_at: "setup" (nothing was sent), "dns", "connect", "tls", "first_byte", "body", "auth", "answer",
+            "deadline"; "" = nowhere.
         remark: what users of the provider should know whatever came of it.
     """
 
@@ -55,7 +56,7 @@ async def diagnose(candidate: Candidate, services: Services, deadline: Deadline)
             provider=provider.id,
             outcome=told.outcome,
             timings=exchange.timings or {"total": time.monotonic() - started},
-            failed_at=_step(told),
+            failed_at=_step(told, called=exchange.called),
             detail=exchange.redact(of_route(config.route) + told.detail),
             hint=told.hint or advice(provider, told.outcome),
             remark=provider.remark,
@@ -78,9 +79,11 @@ def _told(error: Exception, exchange: Exchange) -> WebSeamError:
     return unreadable(error, exchange.redact)
 
 
-def _step(error: WebSeamError) -> str:
+def _step(error: WebSeamError, *, called: bool) -> str:
     if isinstance(error, TransportError):
         return error.phase
     if error.outcome is Outcome.TIMEOUT:
         return "deadline"
+    if not called:  # a budget of the user's own, or a search that it cannot be asked
+        return "setup"
     return "auth" if error.outcome in (Outcome.AUTH, Outcome.QUOTA) else "answer"

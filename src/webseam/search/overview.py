@@ -22,6 +22,7 @@ class ProviderState:
 
     Attributes:
         state: in words, e.g. "ready" or "no key (EXA_API_KEY)".
+        set_up: nothing is missing and no rule forbids it, whether or not it cools down.
         usable: it would be asked now. until: Unix time at which a cool-down ends, or None.
         in_auto: part of the default order. chosen: part of what the settings choose now.
         receives: who would get a query; "" when nobody does.
@@ -31,6 +32,7 @@ class ProviderState:
     label: str
     state: str
     usable: bool
+    set_up: bool = False
     until: float | None = None
     in_auto: bool = False
     chosen: bool = False
@@ -45,6 +47,7 @@ class ProviderState:
             "label": self.label,
             "state": self.state,
             "usable": self.usable,
+            "set_up": self.set_up,
             "until": self.until,
             "auto": self.in_auto,
             "chosen": self.chosen,
@@ -96,14 +99,16 @@ def _state(
     except SettingsError as error:
         found = [(ProviderConfig(provider=provider.id), error.detail)]
     config, reason = next((one for one in found if one[1] is None), found[0])  # it is as well as its best place
+    label = provider.label  # of a program that is set up it would be the name of the program
     provider = provider.fitted(config) if reason is None else provider
     standing = health.look(provider.id, place_of(provider, config))
     state = reason or (standing.reason if not standing.usable else "ready")
     return ProviderState(
         id=provider.id,
-        label=provider.label,
+        label=label,
         state=state,
         usable=reason is None and standing.usable,
+        set_up=reason is None,
         until=standing.until if reason is None else None,
         in_auto=provider.rank is not None,
         chosen=provider.id in chosen,

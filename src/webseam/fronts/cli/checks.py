@@ -40,10 +40,13 @@ def _row(attempt: Attempt) -> tuple[str, ...]:
 @click.argument("provider", nargs=-1)
 @click.option("--json", "as_object", is_flag=True, help="Print the checks as objects.")
 def doctor(provider: tuple[str, ...], as_object: bool) -> int:
-    """Check each configured provider (or those named) with one real call: DNS, TLS, auth, parse, latency."""
+    """Check each configured provider (or those named) with one real call: DNS, TLS, auth, parse, latency.
+
+    One that cools down is checked too: that is when somebody wants to know why.
+    """
 
     async def examine(web: AsyncWeb) -> list[Diagnosis]:
-        names = provider or tuple(one.id for one in web.provider_states() if one.usable and one.receives)
+        names = provider or tuple(one.id for one in web.provider_states() if one.set_up and one.receives)
         return list(await asyncio.gather(*(_diagnose(web, name) for name in names)))
 
     found = session(examine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -13,6 +14,7 @@ from webseam.fronts.cli.output import session, table
 from webseam.fronts.cli.search import complete_provider
 from webseam.providers.base import Provider
 from webseam.providers.setup import find_key
+from webseam.secrets import SavedKeys
 from webseam.web import AsyncWeb
 
 _STDIN_LIMIT = 65_536  # characters read from a pipe
@@ -21,6 +23,10 @@ _STDIN_LIMIT = 65_536  # characters read from a pipe
 @click.group()
 def key() -> None:
     """Save, remove or list the keys of providers. Keys are read hidden or from a pipe, never from an argument."""
+
+
+async def _known(web: AsyncWeb, provider: str) -> Provider:
+    return providers.get(provider, web.settings().named)
 
 
 @key.command("set", context_settings={"ignore_unknown_options": True})
@@ -37,10 +43,7 @@ def set_key(provider: str, no_verify: bool, misplaced: tuple[str, ...]) -> None:
             "key", "must not stand on the command line, where others see it", hint=f"webseam key set {provider} asks"
         )
 
-    async def known(web: AsyncWeb) -> Provider:
-        return providers.get(provider, web.settings().named)
-
-    one = session(known)
+    one = session(lambda web: _known(web, provider))
     if one.key == "none":  # before anybody is asked to type one
         raise RequestError("provider", f"{provider} takes no key")
     if sys.stdin.isatty():
@@ -58,21 +61,32 @@ def set_key(provider: str, no_verify: bool, misplaced: tuple[str, ...]) -> None:
 def remove_key(provider: str) -> None:
     """Forget the saved key of PROVIDER."""
 
-    async def forget(web: AsyncWeb) -> bool:
-        providers.get(provider, web.settings().named)
-        return web.saved_keys.remove(provider)
-
-    click.echo(f"removed the key of {provider}" if session(forget) else f"no key of {provider} was saved")
+    if SavedKeys(os.environ).remove(provider):  # also of one that the settings know no more, or that a mistake hides
+        click.echo(f"removed the key of {provider}")
+        return
+    session(lambda web: _known(web, provider))
+    click.echo(f"no key of {provider} was saved")
 
 
 @key.command("list")
 def list_keys() -> None:
-    """List the providers that have a key, and where it comes from; never the key."""
+    """List the providers that have a key, and where it comes from; never the key.
+
+    Keys that were saved for a provider which is set up no more are listed last.
+    """
 
     async def listed(web: AsyncWeb) -> list[tuple[str, str]]:
         settings = web.settings()
         found = [(one.id, find_key(one, settings, web.saved_keys)) for one in providers.every(settings.named)]
-        return [(name, one.origin) for name, one in found if one is not None]
+        rows = [(name, one.origin) for name, one in found if one is not None]
+        left = sorted({*web.saved_keys.names()}.difference(name for name, _ in found))
+        return [*rows, *((name, f"{_place(web, name)}; no provider of that name is set up") for name in left)]
 
     rows = session(listed)
     click.echo(table(("provider", "key from"), rows) if rows else "no keys are set")
+
+
+def _place(web: AsyncWeb, name: str) -> str:
+    """Return where a saved key lies; what a keyring has lost is still listed in the file."""
+    saved = web.saved_keys.get(name)
+    return saved.origin if saved is not None else f"saved in {web.saved_keys.path}"

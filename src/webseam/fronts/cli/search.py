@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -19,7 +20,18 @@ def complete_provider(_ctx: click.Context, _parameter: click.Parameter, incomple
     """Return the provider names that start like this, for the shell."""
     from webseam import providers
 
-    return [name for name in ("auto", "fuse", *providers.ids()) if name.startswith(incomplete)]
+    return [name for name in ("auto", "fuse", *providers.ids(_named())) if name.startswith(incomplete)]
+
+
+def _named() -> Mapping[str, str]:
+    """Return the providers of the user's own by name; none when the settings cannot be read."""
+    from webseam import providers
+    from webseam.config import SettingsSource
+
+    try:
+        return SettingsSource(providers.schema_of, sections=providers.sections).current().named
+    except Exception:  # noqa: BLE001 - whatever it is, the next command says it; a shell that completes must not
+        return {}
 
 
 @click.command()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,9 +28,15 @@ from webseam.errors import RequestError, SettingsError
 from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import table as table_of
 from webseam.net.redact import redact_url
+from webseam.schema import PROVIDER_COMMON
+from webseam.settings_file import locked, replace_file
+from webseam.text import clean
 
 if TYPE_CHECKING:
     import tomlkit
+
+_API_KEY = PROVIDER_COMMON[0].name
+_BOM = b"\xef\xbb\xbf"
 
 
 @click.group()
@@ -117,8 +124,13 @@ def show_path() -> None:
 def edit() -> None:
     """Open the user's settings file in your editor."""
     path = config_folder(os.environ) / USER_FILE
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.touch(mode=0o600)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if not path.is_file():
+        raise SettingsError(str(path), "cannot be edited: it is no file")
     click.edit(filename=str(path))
     _source().current()  # says at once what is wrong with it
 
@@ -128,15 +140,15 @@ def edit() -> None:
 def unset_setting(name: str) -> None:
     """Take SECTION.KEY out of the user's settings file, so that its default counts again."""
     place = _place(name, _named())
-    path, document = _read()
-    holder: Any = document
-    for part in place.table:
-        holder = holder.get(part, {})
-    if place.key not in holder:
+    path = config_folder(os.environ) / USER_FILE
+    if not _holders(_File.read(path), place):
         click.echo(f"{name} is not set in {path}")
         return
-    del holder[place.key]
-    _write(path, document)
+    with locked(path.parent):
+        file = _File.read(path)
+        for holder in _holders(file, place):
+            del holder[place.key]
+        file.write()
     click.echo(f"{name} is no longer set (in {path})")
     _point_out_winner(name, place, place.setting.default)
 
@@ -145,23 +157,20 @@ def write_setting(name: str, raw: str) -> Path:
     """Write one value into the user's file, leaving its comments and everything else as they are.
 
     Raises:
-        SettingsError: unknown or malformed, or a secret, which belongs to `webseam key set`.
+        SettingsError: unknown or malformed, or a secret, which belongs to `webseam key set`; the file is none that a
+            program can change, or it cannot be written.
     """
     place = _place(name, _named())
     if place.setting.secret:
-        hint = f"webseam key set {place.table[-1]}"
+        hint = f"webseam key set {_plain(place.table[-1])}" if place.key == _API_KEY else "webseam config edit"
         raise RequestError(name, "is a secret and must not stand on a command line", hint=hint)
     value = check(place.setting, raw, place.section, "the command line")
-    path, document = _read()
-    import tomlkit
-
-    holder: Any = document
-    for depth, part in enumerate(place.table, start=1):
-        if part not in holder:
-            holder[part] = tomlkit.table(is_super_table=depth < len(place.table))
-        holder = holder[part]
-    holder[place.key] = list(value) if isinstance(value, tuple) else value
-    _write(path, document)
+    path = config_folder(os.environ) / USER_FILE
+    with locked(path.parent):
+        file = _File.read(path)
+        tables = _holders(file, place) or file.tables(place.table) or [file.add(place.table)]
+        tables[-1][place.key] = list(value) if isinstance(value, tuple) else value  # of two, the last one counts
+        file.write()
     _point_out_winner(name, place, value)
     return path
 
@@ -174,27 +183,95 @@ def _named() -> Mapping[str, str]:
         return {}
 
 
-def _read() -> tuple[Path, tomlkit.TOMLDocument]:
-    import tomlkit
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The user's settings file as it is written: comments, order, byte order mark and line ends stay."""
 
-    path = config_folder(os.environ) / USER_FILE
-    try:
-        return path, tomlkit.parse(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return path, tomlkit.document()
-    except (ValueError, OSError) as error:
-        raise SettingsError(str(path), f"cannot be changed: {error}") from None
+    path: Path
+    document: tomlkit.TOMLDocument
+    mark: bytes = b""
+    line_end: str = "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> _File:
+        """Read a file; an absent one is empty.
+
+        Raises:
+            SettingsError: it cannot be read, or is not TOML.
+        """
+        import tomlkit
+        from tomlkit.exceptions import TOMLKitError
+
+        try:
+            contents = path.read_bytes()
+            mark = _BOM if contents.startswith(_BOM) else b""
+            text = contents.removeprefix(mark).decode()
+            windows = text.count("\n") == text.count("\r\n") > 0
+            document = tomlkit.parse(text.replace("\r\n", "\n") if windows else text)
+        except FileNotFoundError:
+            return cls(path, tomlkit.document())
+        except OSError as error:
+            raise SettingsError(str(path), f"cannot be read: {error.strerror}") from None
+        except (ValueError, RecursionError, TOMLKitError) as error:
+            words = f"cannot be changed: it is not TOML: {clean(str(error))}"
+            raise SettingsError(str(path), words, hint="webseam config edit") from None
+        return cls(path, document, mark, "\r\n" if windows else "\n")
+
+    def tables(self, names: tuple[str, ...]) -> list[Any]:
+        """Return the tables that stand under these names, in their order: one may be written with _ and with -.
+
+        Raises:
+            SettingsError: what stands there is no table.
+        """
+        found: list[Any] = [self.document]
+        for depth, name in enumerate(names, start=1):
+            found = [holder[key] for holder in found for key in holder if _plain(key) == _plain(name)]
+            if not all(isinstance(one, MutableMapping) for one in found):
+                words = f"cannot be changed: {'.'.join(names[:depth])} is no table in it"
+                raise SettingsError(str(self.path), words, hint="webseam config edit")
+        return found
+
+    def add(self, names: tuple[str, ...]) -> Any:
+        """Add an empty table under these names and return it."""
+        import tomlkit
+
+        holder: Any = self.document
+        for depth, name in enumerate(names, start=1):
+            if name not in holder:
+                holder[name] = tomlkit.table(is_super_table=depth < len(names))
+            holder = holder[name]
+        return holder
+
+    def write(self) -> None:
+        """Write it back, by the way of a link to where it really is.
+
+        Raises:
+            SettingsError: it is write-protected, or cannot be written.
+        """
+        text = self.document.as_string().replace("\n", self.line_end)
+        try:
+            real = self.path.resolve()  # people keep settings elsewhere and link to them; the link must stay one
+            mode = real.stat().st_mode & 0o777 if real.exists() else 0o600  # the file may hold a key
+            if not mode & 0o200:  # a folder that may be written to would let it be replaced all the same
+                hint = f"chmod u+w {shlex.quote(str(real))}"
+                raise SettingsError(str(self.path), "is write-protected; nothing was changed", hint=hint)
+            replace_file(real, self.mark + text.encode(), mode)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
 
 
-def _write(path: Path, document: tomlkit.TOMLDocument) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    real = path.resolve()  # people keep settings elsewhere and link to them; the link must stay one
-    beside = real.with_name(f".{USER_FILE}.{os.getpid()}")
-    beside.touch(mode=0o600)  # the file may hold a key
-    if real.exists():
-        beside.chmod(real.stat().st_mode & 0o777)
-    beside.write_text(document.as_string(), "utf-8")
-    beside.replace(real)
+def _holders(file: _File, place: _Place) -> list[Any]:
+    """Return the tables of a file in which a setting stands."""
+    return [table for table in file.tables(place.table) if place.key in table]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _unwritable(path: Path, error: OSError) -> SettingsError:
+    real = f" (it leads to {path.readlink()})" if path.is_symlink() else ""
+    return SettingsError(str(path), f"cannot be written: {error.strerror}{real}")
 
 
 def _point_out_winner(name: str, place: _Place, value: Any) -> None:
