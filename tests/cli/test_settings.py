@@ -398,7 +398,7 @@ async def test_doctor_times_out_with_the_step() -> None:
 
     async with World() as world:
         environment = {**fakes(world).environment("tavily"), "WEBSEAM_TAVILY_BASE_URL": world.serve(hanging)}
-        environment["WEBSEAM_TAVILY_TIMEOUT"] = "0.3"
+        environment["WEBSEAM_TAVILY_TIMEOUT"] = "2"
         run = await webseam_command("doctor", "--json", env=environment)
     assert (run.code, [(one["outcome"], one["failed_at"]) for one in run.json()]) == (7, [("timeout", "first_byte")])
 
