@@ -22,7 +22,7 @@ from webseam.resilience.store import MemoryStore
 
 SLACK = 2.0  # seconds the clock may step back unnoticed
 INTERVAL = 0.5
-LENGTHS = {Outcome.BLOCKED: 3600.0, Outcome.RATE_LIMITED: 300.0, Outcome.QUOTA: 21_600.0, Outcome.AUTH: 2_592_000.0}
+LENGTHS = {Outcome.BLOCKED: 3600.0, Outcome.RATE_LIMITED: 300.0, Outcome.QUOTA: 21_600.0, Outcome.AUTH: 300.0}
 FAILED = (Outcome.NETWORK, Outcome.TIMEOUT, Outcome.UPSTREAM, Outcome.BAD_RESPONSE)
 ANSWERED = (Outcome.OK, Outcome.EMPTY, Outcome.FILTERED)
 SILENT = (Outcome.CANCELLED, Outcome.INVALID, Outcome.UNSUPPORTED, Outcome.UNSAFE)
