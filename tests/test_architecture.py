@@ -59,6 +59,7 @@ STARTING_CALLS = re.compile(
 # Modules that may start a process, and why.
 MAY_START = {
     "webseam.local": "a build takes all of a core for seconds: in this process it would stall the event loop",
+    "webseam.fetch.worker": "readers of hostile formats run where they can be killed",
     "webseam.process": "a program can be a search provider; this is where it is bounded and killed with its children",
 }
 

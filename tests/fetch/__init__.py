@@ -1,0 +1,1 @@
+"""Reading pages: every part against bytes and documents made here."""
