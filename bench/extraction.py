@@ -1,0 +1,277 @@
+"""How well and how fast pages become Markdown, beside three other ways to do it, in one run.
+
+    python bench/extraction.py --data DIR [--pages N]
+
+DIR has `aeb` (articles with their text), `wcxb` (pages of seven kinds with their text) and `docgen` (one known page as
+several generators of documentation print it). Text is compared without Markdown's own signs, pictures and the first
+heading, for everyone alike: F1 of four-word shingles over the set for `aeb`, mean F1 of words for `wcxb`. Code counts
+when every line of a block came through; a language, a heading or a table row when it is the source's.
+Times are of the processor, per page, with pages in turn so that all suffer the same neighbours. Quote the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import logging
+import re
+import statistics
+import sys
+import textwrap
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+SHINGLE = 4  # words
+Tool = Callable[[bytes, str], str]
+
+_WORD = re.compile(r"\w+")
+_PICTURE = re.compile(r"\[image: [^\[\]]*\]\([^()\s]*\)|!\[[^\[\]]*\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FIRST_HEADING = re.compile(r"\A\s*# .*\n")
+_FENCE = re.compile(r"^(?P<indent>[ >]*)(?P<mark>```+|~~~+)[ ]*(?P<language>[^\s`{]*)")
+_HEADING = re.compile(r"^#{1,6} +(.+?)(?: +#+)?$")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page with its truth: `kind` is `aeb`, a type of `wcxb`, or `docgen`."""
+
+    kind: str
+    name: str
+    url: str
+    body: bytes
+    text: str
+
+
+@dataclass
+class Score:
+    """What one tool made of all pages."""
+
+    shingles: list[tuple[float, float]] = field(default_factory=list)  # precision and recall
+    words: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))  # type of page -> F1
+    counts: Counter[str] = field(default_factory=Counter)
+    took: list[float] = field(default_factory=list)  # seconds
+
+
+def tools() -> dict[str, Tool]:
+    """Return what is compared, ours first."""
+    import html_to_markdown
+    import markdownify
+    import readability
+    import trafilatura
+
+    from webseam.fetch.readers import html
+    from webseam.fetch.types import Source, Unreadable
+
+    for name in ("trafilatura", "readability"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+    def ours(body: bytes, url: str) -> str:
+        try:
+            return html.read(Source(body=body, url=url, media_type="text/html", charset="utf-8")).markdown
+        except Unreadable:
+            return ""
+
+    def by_trafilatura(body: bytes, url: str) -> str:
+        return trafilatura.extract(body.decode(), url=url, output_format="markdown") or ""
+
+    # Its best for text: no front matter, and the strongest of its ways to leave out what is around.
+    strongest = html_to_markdown.ConversionOptions(
+        extract_metadata=False, preprocessing=html_to_markdown.PreprocessingOptions(preset="aggressive")
+    )
+
+    def by_html_to_markdown(body: bytes, url: str) -> str:
+        return html_to_markdown.convert(body.decode(), strongest).content or ""
+
+    def by_readability(body: bytes, url: str) -> str:
+        summary = readability.Document(body.decode(), url=url).summary()
+        return markdownify.markdownify(summary, heading_style="ATX")
+
+    return {
+        "webseam": ours,
+        "trafilatura": by_trafilatura,
+        "html-to-markdown": by_html_to_markdown,
+        "readability+markdownify": by_readability,
+    }
+
+
+def pages(data: Path) -> Iterator[Page]:
+    truth = json.loads((data / "aeb/ground-truth.json").read_text("utf-8"))
+    for name, item in sorted(truth.items()):
+        yield Page("aeb", name, item.get("url", ""), _html(data / f"aeb/html/{name}.html.gz"), item["articleBody"])
+    for path in sorted((data / "wcxb/ground-truth").glob("*.json")):
+        item = json.loads(path.read_text("utf-8"))
+        kind = item["_internal"]["page_type"]["primary"]
+        text = item["ground_truth"].get("main_content") or ""
+        yield Page(kind, path.stem, item.get("url", ""), _html(data / f"wcxb/html/{path.stem}.html.gz"), text)
+    source = (data / "docgen/src/index.md").read_text("utf-8")
+    for path in sorted((data / "docgen").glob("out_*/index.html")):
+        name = path.parent.name.removeprefix("out_")
+        yield Page("docgen", name, "https://docs.example.org/widget/", path.read_bytes(), source)
+
+
+def _html(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()).decode("utf-8", "replace").encode()
+
+
+def plain(markdown: str) -> str:
+    """Return the words of `markdown`, without its signs, pictures, addresses and first heading."""
+    text = _PICTURE.sub("", _FIRST_HEADING.sub("", markdown))
+    return _ESCAPE.sub(r"\1", _LINK.sub(r"\1", text))
+
+
+def shingle_score(found: str, truth: str) -> tuple[float, float]:
+    """Return precision and recall of the shingles of words."""
+    ours, theirs = _shingles(found), _shingles(truth)
+    both = sum((ours & theirs).values())
+    return both / (sum(ours.values()) or 1), both / (sum(theirs.values()) or 1)
+
+
+def _shingles(text: str) -> Counter[tuple[str, ...]]:
+    words = _WORD.findall(text)
+    return Counter(tuple(words[at : at + SHINGLE]) for at in range(max(1, len(words) - SHINGLE + 1)) if words)
+
+
+def word_score(found: str, truth: str) -> float:
+    """Return F1 of the words, in lower case, as often as they stand there."""
+    ours, theirs = Counter(_WORD.findall(found.lower())), Counter(_WORD.findall(truth.lower()))
+    both = (ours & theirs).total()
+    if not both:
+        return float(not ours and not theirs)
+    return 2 * both / (ours.total() + theirs.total())
+
+
+def code_blocks(markdown: str) -> list[tuple[str, str]]:
+    """Return the fenced blocks of `markdown`: language and lines, without the indentation of what they stand in."""
+    blocks: list[tuple[str, str]] = []
+    lines: list[str] = []
+    fence: re.Match[str] | None = None
+    for line in markdown.splitlines():
+        if fence is None:
+            fence = _FENCE.match(line)
+            lines = []
+        elif line.strip(" >").startswith(fence["mark"]) and not line.strip(" >").strip(fence["mark"][0]):
+            blocks.append((fence["language"].lower(), _lines(lines)))
+            fence = None
+        else:
+            lines.append(line.removeprefix(fence["indent"]))
+    return blocks
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return textwrap.dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+
+
+def count_structure(page: Page, markdown: str, counts: Counter[str]) -> None:
+    """Count code, languages, headings and table rows of a page whose Markdown source is known."""
+    found = code_blocks(markdown)
+    for language, lines in code_blocks(page.text):
+        counts["code of"] += 1
+        counts["languages of"] += 1
+        counts["code"] += any(lines == other for _, other in found)
+        counts["languages"] += any(lines == other and language == tag for tag, other in found)
+    mine = markdown.splitlines()
+    headings = {_label(match[1]) for line in mine if (match := _HEADING.match(line.strip()))}
+    rows = {_label(line) for line in mine if line.strip().startswith("|")}
+    for line in page.text.splitlines():
+        if match := _HEADING.match(line):
+            counts["headings of"] += 1
+            counts["headings"] += _label(match[1]) in headings
+        elif line.startswith("|") and "---" not in line:
+            counts["table rows of"] += 1
+            counts["table rows"] += _label(line) in rows
+
+
+def _label(text: str) -> str:
+    return "".join(_WORD.findall(_LINK.sub(r"\1", text))).lower()
+
+
+def count_code(page: Page, markdown: str, counts: Counter[str]) -> None:
+    """Count the blocks of code of a real page that its truth has, and how many came through line by line."""
+    import turbohtml
+
+    found = {lines for _, lines in code_blocks(markdown)}
+    truth = _label(page.text)
+    for block in turbohtml.parse(page.body.decode()).select("pre"):
+        lines = _lines(block.text.splitlines())
+        if "\n" not in lines or _label(lines) not in truth:
+            continue
+        counts["real code of"] += 1
+        counts["real code"] += lines in found
+
+
+def measure(data: Path, limit: int | None) -> dict[str, Score]:
+    everyone = tools()
+    scores = {name: Score() for name in everyone}
+    for page in list(pages(data))[:limit]:
+        for name, tool in everyone.items():
+            score = scores[name]
+            started = time.process_time()
+            try:
+                markdown = tool(page.body, page.url)
+            except Exception as problem:  # noqa: BLE001  # a peer that fails on a page has read nothing of it
+                print(f"{name} failed on {page.name[:12]}: {problem!r:.100}", file=sys.stderr)
+                markdown = ""
+            took = time.process_time() - started
+            score.took.append(took)
+            if page.kind == "aeb":
+                score.shingles.append(shingle_score(plain(markdown), page.text))
+            elif page.kind == "docgen":
+                count_structure(page, markdown, score.counts)
+            else:
+                score.words[page.kind].append(word_score(plain(markdown), page.text))
+                if page.kind == "documentation":
+                    count_code(page, markdown, score.counts)
+    return scores
+
+
+def report(scores: dict[str, Score]) -> None:
+    names = list(scores)
+    print(f"{'':<22}" + "".join(f"{name:>26}" for name in names))
+    first = scores[names[0]]
+
+    def row(title: str, value: Callable[[Score], float], form: str = ".3f") -> None:
+        ours = value(first)
+        cells = (
+            f"{value(score):{form}}" + (f" ({value(score) / ours:.2f}x)" if ours else "") for score in scores.values()
+        )
+        print(f"{title:<22}" + "".join(f"{cell:>26}" for cell in cells))
+
+    if first.shingles:
+        row("aeb F1", _shingle_f1)
+    if first.words:
+        row("wcxb F1", lambda score: statistics.fmean(x for found in score.words.values() for x in found))
+    for kind in sorted(first.words):
+        row(f"  {kind}", lambda score, kind=kind: statistics.fmean(score.words[kind]))  # type: ignore[misc]
+    for name in ("real code", "code", "languages", "headings", "table rows"):
+        of = first.counts[f"{name} of"]
+        if of:
+            row(f"{name} /{of}", lambda score, name=name: score.counts[name], "d")  # type: ignore[misc]
+    row("ms p50", lambda score: statistics.median(score.took) * 1e3, ".1f")
+    row("ms p95", lambda score: statistics.quantiles(score.took, n=20)[-1] * 1e3, ".1f")
+    row("ms mean", lambda score: statistics.fmean(score.took) * 1e3, ".1f")
+
+
+def _shingle_f1(score: Score) -> float:
+    precision = statistics.fmean(precision for precision, _ in score.shingles)
+    recall = statistics.fmean(recall for _, recall in score.shingles)
+    return 2 * precision * recall / (precision + recall or 1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--pages", type=int, help="only so many, for a quick look")
+    options = parser.parse_args()
+    report(measure(options.data, options.pages))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""HTML pages: parsed once, freed of what is hidden and of what stands around the text, and written as Markdown.
+
+The parts stand beside this module in the order of their work: `meta`, `hidden`, `select` (with `threads`, `platforms`,
+`boilerplate`, `guide`) and `convert`. All of them work on one tree of turbohtml's, which is imported here alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from webseam.errors import Outcome
+from webseam.fetch.types import Reading, Source, Unreadable
+
+if TYPE_CHECKING:
+    from turbohtml import Document, Element
+
+_FRAGMENT: Final = 200  # characters that a fragment's element must have to be in need of its own part of the page
+
+
+def read(source: Source, *, fragment: str | None = None) -> Reading:
+    """Read an HTML page. `fragment`: the part after `#`, when what it points to must not be left out.
+
+    Raises:
+        Unreadable: `js_required` when the page has no text without its scripts.
+    """
+    import turbohtml
+
+    from webseam.fetch.decode import decode
+    from webseam.fetch.readers.html.convert import to_markdown
+    from webseam.fetch.readers.html.hidden import remove_hidden
+    from webseam.fetch.readers.html.meta import read_meta
+    from webseam.fetch.readers.html.select import select
+    from webseam.fetch.readers.html.shell import is_shell, shell_mark
+
+    decoded = decode(source.body, source.charset, html=True)
+    document = turbohtml.parse(decoded.text)
+    meta = read_meta(document, source.url)
+    mark, limit = shell_mark(document)
+    removed = remove_hidden(document)
+    body = document.select_one("body")
+    if is_shell(body.text if body is not None else "", len(decoded.text), limit):
+        raise Unreadable(
+            f"the page has no text without JavaScript ({mark or 'nothing but markup'}), {len(source.body)} bytes",
+            outcome=Outcome.JS_REQUIRED,
+            hint="read it with a browser, or look for the same text in another format",
+        )
+    target = _target(document, fragment)
+    selection = select(document, is_article=meta.is_article)
+    node = selection.node
+    if target is not None and not _holds(node, target):
+        node = target  # the caller asked for a part that is not in what a reader of the whole page wants
+    converted = to_markdown(node, meta.base, title=meta.title)
+    for kind, count in selection.removed.items():
+        if count:
+            removed[kind] = removed.get(kind, 0) + count
+    reading = Reading(
+        markdown=converted.markdown,
+        title=meta.title,
+        author=meta.author,
+        published=meta.published,
+        language=meta.language,
+        links=converted.links,
+        reader=f"html ({selection.how})",
+        removed=removed,
+        truncated=source.truncated,
+    )
+    if decoded.replaced:
+        reading.notes.append(f"{decoded.replaced} characters could not be decoded as {decoded.encoding}")
+    return reading
+
+
+def _target(document: Document, fragment: str | None) -> Element | None:
+    """Return the part of the page that a fragment points to, None when there is none."""
+    if not fragment:
+        return None
+    found = next((element for element in document.select("[id]") if element.attr("id") == fragment), None)
+    if found is None or len(found.text) < _FRAGMENT:
+        return None
+    return found
+
+
+def _holds(node: Element, target: Element) -> bool:
+    return node == target or any(above == node for above in target.ancestors)

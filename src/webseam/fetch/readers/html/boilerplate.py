@@ -1,0 +1,169 @@
+"""What stands around the text on many pages: menus, consent notices, share bars, related links. Removed and counted.
+
+Names of classes are hints and no proof: an element goes only when its name says so *and* it does not hold the page's
+text. Platforms that are known are not judged by names at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from webseam.fetch.readers.html.measure import each
+
+if TYPE_CHECKING:
+    from turbohtml import Element, Node
+
+LANDMARKS: Final = (
+    "nav, footer, menu, [role=navigation], [role=contentinfo], [role=complementary], [role=search], [role=menu], "
+    "[role=menubar], [role=tablist], [role=banner], [role=toolbar]"
+)
+_TAGS: Final = frozenset(
+    "div section ul ol p span table header form li dl a h2 h3 h4 figure article details center".split()
+)
+_MENU: Final = 6  # links from which a list of nothing else is a menu
+_ALL_LINKS: Final = 0.9  # share of links in a menu's text
+_FEW_LINKS: Final = 0.3
+_GREAT: Final = 0.4  # share of the page's text from which a name is not believed
+
+_EDGE: Final = r"(?:$|[-_ ])"
+_KIND: Final = [  # what is counted, and the words for it; the first that matches
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        ("consent", r"cookie|consent|gdpr|ccpa|onetrust|truste|privacy-(?:banner|notice|popup)"),
+        (
+            "share",
+            r"shar(?:e|ing)(?:$|[-_ ]?(?:bar|buttons?|links?|icons?|tools?|this|list|social|widget|menu|row|daddy))"
+            r"|sharedaddy|social(?!ite|ism|ly|-proof)|addtoany|addthis|follow-?us|jp-relatedposts",
+        ),
+        (
+            "related",
+            r"related|recommend(?:ed|ations)|read-?(?:next|more-)|more-(?:stories|articles|posts|from|in|on)"
+            r"|also-?(?:like|read|viewed|bought)|most-?(?:read|popular|viewed)|trending|popular-?posts|you-may|up-?next"
+            r"|outbrain|taboola|suggested|recently-?viewed|cross-?sell|up-?sell|similar-(?:items|products)",
+        ),
+        (
+            "comments",
+            r"(?:^| )comments?(?: |$)|comments?-?(?:list|area|section|wrap|container|thread|form|respond)"
+            r"|disqus|respond(?: |$)|reply-form"
+            r"|fb-comments",
+        ),
+        (
+            "navigation",
+            r"(?:^|[-_ ])(?:nav|menu|navbar|navigation|breadcrumbs?|pagination|pager|paging|toolbar|topbar|sidebar"
+            r"|side-bar|footer|masthead|skip-?link|site-header|header-top|mega-?menu|offcanvas|off-canvas|drawer|sitemap"
+            r"|language-?(?:switcher|selector)|back-?to-?top|prev-?next|post-?nav|tabs-?nav)"
+            + _EDGE
+            + r"|navbox|breadcrumb|sidebar(?!-less)|subnav|menu-item",
+        ),
+        (
+            "promotion",
+            r"newsletter|subscri(?:be|ption)(?!er)|sign-?up-(?:form|box|bar)|mailing-?list|banner-?ad|advert|paywall"
+            r"|pop-?up|modal|lightbox|dfp-ad|gpt-ad|sponsor(?:ed)?" + _EDGE + r"|(?:^|[-_ ])ads?" + _EDGE,
+        ),
+        (
+            "byline",
+            r"(?:^|[-_ ])(?:author-(?:box|bio|card|info|profile)|about-(?:the-)?author|byline|post-?meta|entry-meta"
+            r"|article-meta|posted-on|tag-?(?:s|list|links)|post-tags|cat-links|entry-footer|article-footer|post-footer"
+            r"|read(?:ing)?-time)" + _EDGE,
+        ),
+    )
+]
+_ANY = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern in _KIND))
+_BODY = re.compile(r"(?:^|[-_ ])(?:article|post|entry|story)[-_]{0,2}(?:body|content|text)(?:$|[-_ ])")
+_NOTE = re.compile(r"quote|note|admonition|callout|alert|tip|warning|citation")
+_LAYOUT = re.compile(  # the same words on boxes of the page itself
+    r"(?:has|with|no|without|page|layout|body|js|is|hide|show|toggle|wp-block|elementor)-?(?:[a-z]+-)?"
+    r"(?:sidebar|nav|menu|header|footer|banner|modal|cookie)"
+    r"|main-?content|content-?(?:wrapper|container|area|main)|page-?(?:wrapper|container)"
+    r"|site-?(?:content|wrapper|container|main)|sidebar-?(?:right|left)?-?(?:layout|page|template)"
+    r"|article-?(?:body|content)|(?:post|entry)-?(?:body|content)|hentry|product"
+)
+
+
+def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
+    """Remove what surrounds the text below `root`. Returns how many elements of each kind.
+
+    Comments go from an article only: on other pages they may be what the page is for.
+    """
+    removed: Counter[str] = Counter()
+    size = len(root.text) or 1
+    for element in each(root, LANDMARKS):
+        if _stays(element, size):
+            continue
+        removed["navigation"] += 1
+        element.extract()
+    for aside in each(root, "aside"):
+        if aside.parent is not None and not _is_note(aside) and not _stays(aside, size):
+            removed["related"] += 1
+            aside.extract()
+    for header in each(root, "header"):
+        if header.select_one("h1") is None and not _stays(header, size) and header.closest("article, main") is None:
+            removed["navigation"] += 1
+            header.extract()
+    removed["navigation"] += _remove_menus(root, size)
+    for element in each(root, "[class], [id]"):
+        if element.tag not in _TAGS:
+            continue
+        name = element.attr("class") or ""
+        if element.tag != "section":  # a section's id is its heading: "cookies", "more-on-lists"
+            name = f"{name} {element.attr('id') or ''}"
+        if not _ANY.search(name.lower()):
+            continue
+        kind = kind_of(name.lower())
+        if kind is None or (kind == "comments" and not is_article) or _stays(element, size):
+            continue
+        removed[kind] += 1
+        element.extract()
+    return removed
+
+
+def kind_of(name: str) -> str | None:
+    """Return what an element with these classes and this id is, when it is not the page's text."""
+    if _BODY.search(name):
+        return None
+    for word in name.split():
+        if _LAYOUT.search(word):
+            continue
+        for kind, pattern in _KIND:
+            if pattern.search(word):
+                return kind
+    return None
+
+
+def _stays(element: Element, size: int) -> bool:
+    """Tell whether an element is too much of the page to be beside it."""
+    if element.parent is None:
+        return True
+    text = len(element.text)
+    if text > size * _GREAT:
+        return True
+    return text > 200 and element.select_one("h1, main, [itemprop=articleBody]") is not None
+
+
+def _is_note(aside: Element) -> bool:
+    """Tell whether an aside belongs to the text: a quotation, a footnote, a box with a remark."""
+    if _NOTE.search(f"{aside.attr('class') or ''} {aside.attr('role') or ''}".lower()):
+        return True
+    return aside.closest("article, main") is not None and _linked(aside) < _FEW_LINKS
+
+
+def _linked(element: Element) -> float:
+    """Return the share of an element's text that is links."""
+    size = len("".join(element.text.split()))
+    return sum(len("".join(link.text.split())) for link in element.iter_elements("a")) / size if size else 0.0
+
+
+def _remove_menus(root: Node, size: int) -> int:
+    """Remove lists of nothing but links that stand before the page's heading, whatever they are called."""
+    count = 0
+    for heading in root.select("h1")[:1]:
+        before = set(heading.preceding)
+        for menu in root.select("ul, ol"):
+            if menu not in before or menu.parent is None or len(menu.select("a")) < _MENU or _linked(menu) < _ALL_LINKS:
+                continue
+            if not _stays(menu, size):
+                count += 1
+                menu.extract()
+    return count

@@ -1,0 +1,365 @@
+"""The text of a page is found: by its software, by its own marks, or by what it reads like; the rest is counted."""
+
+from __future__ import annotations
+
+import pytest
+import turbohtml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webseam.errors import Outcome
+from webseam.fetch.readers.html import read
+from webseam.fetch.readers.html.boilerplate import kind_of
+from webseam.fetch.readers.html.convert import to_markdown
+from webseam.fetch.readers.html.guide import prune_by_guide
+from webseam.fetch.readers.html.hidden import remove_hidden
+from webseam.fetch.readers.html.measure import depth_of, each, is_ordinary
+from webseam.fetch.readers.html.select import Selection, select
+from webseam.fetch.types import Link, Reading, Source, Unreadable
+
+URL = "https://example.org/docs/page"
+PROSE = "A seam joins two pieces so that the load on one is carried by the other, and nobody has to look at it twice."
+MENU = (
+    "<ul>"
+    + "".join(f'<li><a href="/{word}">{word}</a></li>' for word in "one two three four five six seven".split())
+    + "</ul>"
+)
+
+
+def selected(html: str, *, is_article: bool = False) -> Selection:
+    document = turbohtml.parse(html)
+    remove_hidden(document)
+    return select(document, is_article=is_article)
+
+
+def words(selection: Selection) -> str:
+    return to_markdown(selection.node, URL).markdown
+
+
+def source(html: str) -> Source:
+    return Source(body=html.encode(), url=URL, media_type="text/html", charset="utf-8")
+
+
+@pytest.mark.parametrize(
+    "how, html",
+    [
+        pytest.param(
+            "platform:sphinx",
+            '<div class="document"><div class="documentwrapper"><div class="body" role="main"><section id="a"><h1>T'
+            '<a class="headerlink" href="#a">¶</a></h1>{}</section></div></div>'
+            '<div class="sphinxsidebar">menu</div></div>',
+            id="sphinx",
+        ),
+        pytest.param(
+            "platform:material",
+            '<nav class="md-nav">menu</nav><article class="md-content__inner md-typeset">'
+            '<a class="md-content__button">Edit</a><h1>T</h1>{}</article>',
+            id="mkdocs material",
+        ),
+        pytest.param(
+            "platform:docusaurus",
+            '<div id="__docusaurus"><article><div class="theme-doc-markdown markdown"><h1>T'
+            '<a class="hash-link">#</a></h1>{}</div><a class="theme-edit-this-page">Edit</a></article></div>',
+            id="docusaurus",
+        ),
+        pytest.param(
+            "platform:github",
+            '<div id="readme"><article class="markdown-body entry-content"><h1>T</h1><a class="anchor">#</a>'
+            "{}</article></div>",
+            id="github",
+        ),
+        pytest.param(
+            "platform:mediawiki",
+            '<div id="mw-content-text" class="mw-body"><div class="mw-parser-output"><h1>T</h1>'
+            '<div id="toc">contents</div>{}'
+            '<span class="mw-editsection">[edit]</span><table class="navbox"><tr><td>menu</table></div></div>',
+            id="mediawiki",
+        ),
+        pytest.param(
+            "platform:vitepress",
+            '<main><div class="vp-doc"><h1>T<a class="header-anchor">#</a></h1>{}</div><footer>next</footer></main>',
+            id="vitepress",
+        ),
+        pytest.param(
+            "platform:mdbook",
+            '<nav id="sidebar">menu</nav><div id="content"><main><h1>T</h1>{}</main>'
+            '<nav class="nav-chapters">next</nav></div>',
+            id="mdbook",
+        ),
+        pytest.param(
+            "platform:docbook",
+            '<div class="navheader">Prev</div><div class="sect1"><div class="titlepage"><h1>T</h1></div>{}</div>',
+            id="docbook",
+        ),
+    ],
+)
+def test_documentation_is_found_by_its_markup_without_what_is_around(how: str, html: str) -> None:
+    selection = selected("<body>" + html.format(f"<p>{PROSE}</p><p>{PROSE}</p>") + "</body>")
+    assert (selection.how, words(selection)) == (how, f"# T\n\n{PROSE}\n\n{PROSE}\n")
+
+
+FORUM_POSTS = f"**Ada**, 3 May 2026\n\n{PROSE}\n\n**Grace**, 4 May 2026\n\nIt is.\n"
+
+
+@pytest.mark.parametrize(
+    "how, post",
+    [
+        pytest.param(
+            "thread:stackexchange",
+            '<div class="answer" data-answerid="1"><div class="votecell">12</div><div class="s-prose js-post-body">'
+            '<p>{text}</p></div><div class="post-signature"><span class="user-action-time"><span class="relativetime">'
+            '{date}</span></span><div class="user-details"><a>{name}</a><span>1,234</span></div></div></div>',
+            id="stack exchange",
+        ),
+        pytest.param(
+            "thread:discourse",
+            '<div class="topic-body crawler-post"><span class="creator"><span itemprop="name">{name}</span></span>'
+            '<time datetime="2026">{date}</time><div class="post" itemprop="text"><p>{text}</p></div><div>3 Likes</div>'
+            "</div>",
+            id="discourse",
+        ),
+        pytest.param(
+            "thread:xenforo",
+            '<article class="message" data-author="{name}"><h4>Since 2004</h4><time datetime="2026">{date}</time>'
+            '<div class="message-body"><div class="bbWrapper">{text}</div></div><aside>my signature</aside></article>',
+            id="xenforo",
+        ),
+        pytest.param(
+            "thread:phpbb",
+            '<div id="p1" class="post"><dl><dt><a class="username">{name}</a></dt><dd>Posts: 99</dd></dl>'
+            '<div class="postbody"><p class="author">{date}</p><div class="content">{text}</div></div></div>',
+            id="phpbb",
+        ),
+        pytest.param(
+            "thread:vbulletin3",
+            '<table id="post1"><tr><td class="thead">{date}</td></tr><tr><td><a class="bigusername">{name}</a></td>'
+            '<td><div id="post_message_1">{text}</div></td></tr></table>',
+            id="vbulletin",
+        ),
+        pytest.param(
+            "thread:invision",
+            '<article class="ipsComment"><h3 class="cAuthorPane_author">{name}</h3><time datetime="2026">{date}</time>'
+            '<div data-role="commentContent"><p>{text}</p></div></article>',
+            id="invision",
+        ),
+        pytest.param(
+            "thread:schema",
+            '<div itemscope itemtype="https://schema.org/Comment"><span itemprop="author"><b itemprop="name">{name}</b>'
+            '</span><time>{date}</time><p itemprop="text">{text}</p><button>Reply</button></div>',
+            id="microdata",
+        ),
+    ],
+)
+def test_a_discussion_is_its_posts_with_names_and_dates(how: str, post: str) -> None:
+    posts = post.format(name="Ada", date="3 May 2026", text=PROSE) + post.format(
+        name="Grace", date="4 May 2026", text="It is."
+    )
+    selection = selected(f"<body><nav>{MENU}</nav><h1>Seams</h1>{posts}<footer>About us</footer></body>")
+    assert (selection.how, words(selection)) == (how, FORUM_POSTS)
+
+
+def test_comments_under_an_article_do_not_make_it_a_discussion() -> None:
+    comment = '<div itemscope itemtype="https://schema.org/Comment"><p itemprop="text">Thanks!</p></div>'
+    selection = selected(f"<body><main>{f'<p>{PROSE}</p>' * 9}</main>{comment * 3}</body>")
+    assert selection.how.startswith("main")
+
+
+def test_code_tables_and_lists_of_an_article_survive_and_its_surroundings_do_not() -> None:
+    body = (
+        f"<h1>Seams</h1><p>{PROSE}</p><pre><code class='language-python'>def seam():\n    return 1\n</code></pre>"
+        f"<p>{PROSE} Again.</p><table><tr><th>Kind</th><th>Load</th></tr><tr><td>flat</td><td>9</td></tr></table>"
+        f"<p>{PROSE} And again.</p><ul><li>first</li><li>second</li></ul><p>{PROSE} To the end.</p>"
+    )
+    page = (
+        f"<body><header>{MENU}</header><div class='share-buttons'>Share</div><article>{body}</article>"
+        f"<div class='related-posts'><a href='/x'>{PROSE}</a></div><div id='comments'><p>{PROSE} I agree.</p></div>"
+        f"<div class='cookie-banner'>We use cookies</div><footer>© 2026</footer></body>"
+    )
+    selection = selected(page, is_article=True)
+    assert words(selection) == (
+        f"# Seams\n\n{PROSE}\n\n```python\ndef seam():\n    return 1\n```\n\n{PROSE} Again.\n\n"
+        "| Kind | Load |\n| --- | --- |\n| flat | 9 |\n\n"
+        f"{PROSE} And again.\n\n- first\n- second\n\n{PROSE} To the end.\n"
+    )
+    kinds = {kind: count for kind, count in selection.removed.items() if count and kind != "around"}
+    assert kinds == {"navigation": 2, "share": 1, "related": 1, "comments": 1, "consent": 1}
+
+
+def test_a_page_that_is_a_list_keeps_its_links() -> None:
+    items = "".join(
+        f'<div class="card"><h2><a href="/{n}">Item {n}</a></h2><span>{n}.00 EUR</span></div>' for n in range(1, 9)
+    )
+    text = words(selected(f"<body><nav>{MENU}</nav><h1>Everything</h1>{items}</body>"))
+    assert text.count("https://example.org/") == 8
+    assert text.startswith("# Everything\n")
+
+
+def test_a_menu_without_a_name_before_the_heading_is_removed() -> None:
+    selection = selected(f"<body><div>{MENU}</div><h1>T</h1><p>{PROSE}</p>{MENU}</body>")
+    assert selection.removed["navigation"] == 1
+    assert words(selection).startswith("# T\n")
+
+
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        pytest.param("share-buttons", "share", id="share"),
+        pytest.param("td-post-sharing social", "share", id="social"),
+        pytest.param("cookie-notice", "consent", id="consent"),
+        pytest.param("widget related-posts", "related", id="related"),
+        pytest.param("comments", "comments", id="comments"),
+        pytest.param("primary-sidebar", "navigation", id="sidebar"),
+        pytest.param("newsletter-signup", "promotion", id="newsletter"),
+        pytest.param("has-sidebar main", None, id="layout with a sidebar"),
+        pytest.param("article-body pagination-first", None, id="the body of an article"),
+        pytest.param("entry-content", None, id="content"),
+        pytest.param("shared-memory", None, id="a word that begins like another"),
+        pytest.param("", None, id="no name"),
+    ],
+)
+def test_what_a_name_says(name: str, kind: str | None) -> None:
+    assert kind_of(name) == kind
+
+
+def test_a_name_is_not_believed_about_most_of_the_page() -> None:
+    selection = selected(f"<body><div class='sidebar'><h1>T</h1><p>{PROSE}</p></div><p>{PROSE}</p></body>")
+    assert words(selection).count("A seam joins") == 2
+
+
+def test_quotations_and_notes_beside_the_text_stay() -> None:
+    selection = selected(
+        f"<body><main><p>{PROSE}</p><aside class='admonition note'><p>Mind the gap.</p></aside>"
+        f"<aside class='widget'>{MENU}</aside><p>{PROSE}</p></main></body>"
+    )
+    assert "Mind the gap." in words(selection)
+    assert "seven" not in words(selection)
+
+
+def test_an_article_too_deep_for_lxml_is_left_whole() -> None:
+    deep = "<div>" * 130 + f"<p>{PROSE}</p>" * 9 + "</div>" * 130
+    node = turbohtml.parse(f"<body>{deep}</body>").select_one("body")
+    assert node is not None
+    assert prune_by_guide(node, {}, is_article=True) is False  # type: ignore[arg-type]
+    assert node.text.count("A seam joins") == 9
+
+
+def test_a_page_nested_200_000_deep_is_read_whole() -> None:
+    reading = read(source(f"<body><p>{PROSE}</p>" + '<div class="sidebar">' * 200_000 + f"{PROSE}</body>"))
+    assert reading.markdown == f"{PROSE}\n\n{PROSE}\n"
+    assert reading.reader == "html (body)"
+
+
+def test_elements_inside_a_removed_one_are_passed_over() -> None:
+    document = turbohtml.parse('<div id="a" class="x"><p class="x"></p></div><p id="b" class="x"></p>')
+    seen = []
+    for element in each(document, ".x"):
+        seen.append(element.attr("id"))
+        if element.attr("id") == "a":
+            element.extract()
+    assert seen == ["a", "b"]
+
+
+def test_depth_is_counted_up_to_its_limit() -> None:
+    document = turbohtml.parse("<body>" + "<div>" * 5)
+    assert (depth_of(document, 50), depth_of(document, 3)) == (7, 4)
+    assert is_ordinary(document)
+
+
+def test_reading_a_page_brings_everything_together() -> None:
+    html = (
+        '<html lang="en"><head><title>Seams – Example</title><base href="/base/"><meta name="author" content="Ada">'
+        f'</head><body><nav>{MENU}</nav><main><h1>Seams</h1><p>{PROSE} See <a href="more">more</a>.</p>'
+        f"<p hidden>not seen</p><p>{PROSE}</p></main><!-- note --><script>1</script></body></html>"
+    )
+    assert read(source(html)) == Reading(
+        markdown=f"# Seams\n\n{PROSE} See [more](https://example.org/base/more).\n\n{PROSE}\n",
+        title="Seams",
+        author="Ada",
+        language="en",
+        links=(Link(text="more", url="https://example.org/base/more"),),
+        reader="html (main+guide)",
+        removed={"script": 1, "comment": 1, "hidden": 1, "navigation": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    "html, told_by",
+    [
+        pytest.param('<div id="root"></div><script src="/app.js"></script>', "<div id=root>", id="an empty root"),
+        pytest.param('<div id="__next"><p>Loading…</p></div>', "<div id=__next>", id="a root that is loading"),
+        pytest.param(
+            "<noscript>You need to enable JavaScript to run this app.</noscript>", "asks for JavaScript", id="noscript"
+        ),
+        pytest.param("<p>Please enable JavaScript to continue.</p>", "asks for JavaScript", id="a message"),
+        pytest.param('<script src="/app.js"></script><p>Example</p>', "has scripts", id="nothing but scripts"),
+        pytest.param("<div></div>" * 300, "nothing but markup", id="markup without a letter"),
+    ],
+)
+def test_a_page_that_is_empty_without_scripts_says_so(html: str, told_by: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read(source(f"<body>{html}</body>"))
+    assert caught.value.outcome is Outcome.JS_REQUIRED
+    assert told_by in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    "html, markdown",
+    [
+        pytest.param("", "", id="nothing at all"),
+        pytest.param("<p>Not found.</p>", "Not found.\n", id="short, without scripts"),
+        pytest.param(
+            '<script src="/a.js"></script><p>This short page has a script and says all it has to say.</p>',
+            "This short page has a script and says all it has to say.\n",
+            id="short, with a script",
+        ),
+        pytest.param(
+            f'<div id="root"><p>{PROSE}</p><p>{PROSE}</p><p>{PROSE}</p></div>',
+            f"{PROSE}\n\n{PROSE}\n\n{PROSE}\n",
+            id="a root that the server filled",
+        ),
+    ],
+)
+def test_a_short_page_is_no_empty_one(html: str, markdown: str) -> None:
+    assert read(source(f"<body>{html}</body>")).markdown == markdown
+
+
+def test_the_part_that_a_fragment_names_is_read_when_it_is_not_in_the_text() -> None:
+    comments = f"<div id='comments'><p>{PROSE} I agree.</p><p>{PROSE} Me too.</p></div>"
+    page = f'<meta property="og:type" content="article"><main>{f"<p>{PROSE}</p>" * 5}</main>{comments}'
+    assert "I agree" not in read(source(page)).markdown
+    assert read(source(page), fragment="comments").markdown == f"{PROSE} I agree.\n\n{PROSE} Me too.\n"
+
+
+@settings(max_examples=80)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<article>",
+                "</article>",
+                "<p>",
+                PROSE,
+                '<div class="related">',
+                "</div>",
+                "<table>",
+                "<td>",
+                "<h1>T</h1>",
+                "<nav>",
+                '<div itemtype="https://schema.org/Comment">',
+                '<p itemprop="text">',
+                "<main>",
+                "\0",
+                "<frameset>",
+                "<svg>",
+                "&#x0;",
+            ]
+        ),
+        max_size=30,
+    )
+)
+def test_any_markup_is_read_or_refused(parts: list[str]) -> None:
+    try:
+        markdown = read(source("".join(parts))).markdown
+    except Unreadable:
+        markdown = ""
+    assert markdown == "" or markdown.endswith("\n")
