@@ -7,8 +7,20 @@ from hypothesis import strategies as st
 
 from webseam.errors import RequestError
 from webseam.model import SearchRequest
+from webseam.net.message import Headers, Response
+from webseam.providers.answers import Reply
 from webseam.providers.countries import ENGLISH_NAME
-from webseam.providers.options import FRESH_DAYS, MAX_SITES, bucket, date_range, today, with_sites
+from webseam.providers.options import (
+    FRESH_DAYS,
+    MAX_SITES,
+    bucket,
+    closed_range,
+    date_range,
+    is_traditional,
+    listed_language,
+    today,
+    with_sites,
+)
 
 
 def days_ago(days: int) -> str:
@@ -155,3 +167,45 @@ def test_country_names_have_codes_and_are_names() -> None:
     }
     assert len(ENGLISH_NAME) == len(set(ENGLISH_NAME.values()))
     assert all(len(code) == 2 and code.isupper() and name.islower() for code, name in ENGLISH_NAME.items())
+
+
+@pytest.mark.parametrize(
+    "after, before, days",
+    [
+        pytest.param(None, None, None, id="none"),
+        pytest.param("2026-01-02", "2026-03-04", ("2026-01-02", "2026-03-04"), id="both"),
+        pytest.param(None, "2026-03-04", ("1990-01-01", "2026-03-04"), id="open-start"),
+        pytest.param("2026-01-02", None, ("2026-01-02", today().isoformat()), id="open-end"),
+    ],
+)
+def test_a_range_is_given_both_ends(after: str | None, before: str | None, days: tuple[str, str] | None) -> None:
+    found = closed_range(after, before)
+    assert (tuple(map(str, found)) if found else None) == days
+
+
+@pytest.mark.parametrize(
+    "tag, entry",
+    [("en-gb", "en-gb"), ("en-us", "en"), ("ja", "jp"), ("ja-jp", "jp"), ("tlh", None)],
+)
+def test_a_language_is_looked_up_whole_then_by_itself_as_the_list_spells_it(tag: str, entry: str | None) -> None:
+    assert listed_language(tag, frozenset({"en", "en-gb", "jp"}), {"ja": "jp"}) == entry
+
+
+def test_chinese_is_traditional_where_it_is_written_so() -> None:
+    tags = ["zh-Hant", "zh-Hant-TW", "zh-TW", "zh-HK", "ZH-MO", "zh", "zh-CN", "zh-Hans-HK", "de"]
+    assert [is_traditional(tag) for tag in tags] == [True] * 5 + [False] * 4
+
+
+@pytest.mark.parametrize(
+    "body, fields",
+    [
+        pytest.param(b'{"error": "x"}', {"error": "x"}, id="object"),
+        pytest.param(b"[1]", {}, id="list"),
+        pytest.param(b"<html>502 Bad Gateway</html>", {}, id="page"),
+        pytest.param(b'{"error": ', {}, id="cut"),
+        pytest.param(b"", {}, id="nothing"),
+    ],
+)
+def test_what_an_error_states_is_read_from_an_object_and_from_nothing_else(body: bytes, fields: dict[str, str]) -> None:
+    reply = Reply(Response(status=502, headers=Headers(), url="https://api.example/", body=body))
+    assert reply.fields() == fields

@@ -59,6 +59,14 @@ class Reply:
 
             raise not_json(self, str(error)) from None
 
+    def fields(self) -> dict[str, Any]:
+        """The fields of a body that is a JSON object; none for any other, such as the page of a proxy: for errors."""
+        try:
+            document = decode_json(self.response.body)
+        except ValueError:
+            return {}
+        return document if isinstance(document, dict) else {}
+
     def quote(self, words: str) -> str:
         """Somebody else's words, without secrets, cleaned and cut."""
         return quote(self.redact(words[:QUOTED_FROM]))

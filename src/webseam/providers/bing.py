@@ -15,11 +15,10 @@ from webseam.model import Freshness, Safe, SearchRequest
 from webseam.net.message import Request
 from webseam.providers.base import EMULATED, NATIVE, Hits, Parsed, Provider, ProviderConfig, Reply, get
 from webseam.providers.googlish import listed
-from webseam.providers.options import bucket, date_range, today, with_sites
+from webseam.providers.options import bucket, closed_range, date_range, with_sites
 
 _FRESHNESS: Final[dict[Freshness, str]] = {"day": "Day", "week": "Week", "month": "Month"}  # there is no year
 _SAFE: Final[dict[Safe, str]] = {"off": "Off", "moderate": "Moderate", "strict": "Strict"}
-_FIRST_DAY: Final = "1990-01-01"  # an open start; the API wants both ends
 _OWN_FIELDS: Final = frozenset({"queryContext", "rankingResponse"})  # what even an answer without results has
 _COPIED_PATH = re.compile(r"/v7\.0(?:/news)?(?:/search)?\Z")
 
@@ -103,8 +102,8 @@ def _is_answer(document: Any) -> bool:
 def _age(search: SearchRequest) -> str | None:
     if search.freshness in _FRESHNESS and not (search.after or search.before):
         return _FRESHNESS[search.freshness]
-    after, before = date_range(search)
-    return f"{after or _FIRST_DAY}..{before or today().isoformat()}" if after or before else None
+    days = closed_range(*date_range(search))
+    return f"{days[0]}..{days[1]}" if days else None
 
 
 def _news_age(search: SearchRequest) -> str | None:

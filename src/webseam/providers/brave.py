@@ -21,11 +21,10 @@ from webseam.providers.base import (
     rows,
     shape,
 )
-from webseam.providers.options import today, with_sites
+from webseam.providers.options import closed_range, is_traditional, listed_language, with_sites
 
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _FRESHNESS: Final[dict[Freshness, str]] = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
-_FIRST_DAY: Final = "1990-01-01"  # an open start; the API wants both ends
 _MAX_WORDS: Final = 50
 _MAX_PAGE: Final = 10  # its offset counts pages and ends at 9
 _OWN_FIELDS: Final = frozenset({"mixed", "query", "type"})  # what even an answer without results has
@@ -44,7 +43,6 @@ _LANGUAGES: Final = frozenset(
     ).split()
 )
 _LANGUAGE_NAMES: Final = {"ja": "jp", "zh": "zh-hans", "pt": "pt-pt", "no": "nb"}
-_TRADITIONAL: Final = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")  # Chinese as written there; all other is `zh-hans`
 
 
 class Brave(Provider):
@@ -189,28 +187,20 @@ def _country(region: str | None) -> str | None:
 def _language(language: str | None) -> str | None:
     if language is None:
         return None
-    tag = language.lower()
-    if tag.startswith(_TRADITIONAL):
+    if is_traditional(language):
         return "zh-hant"
-    for name in (tag, tag.split("-")[0]):
-        known = _LANGUAGE_NAMES.get(name, name)
-        if known in _LANGUAGES:
-            return known
-    return None
+    return listed_language(language.lower(), _LANGUAGES, _LANGUAGE_NAMES)
 
 
 def _when(search: SearchRequest) -> str | None:
-    if search.after or search.before:
-        return f"{search.after or _FIRST_DAY}to{search.before or today().isoformat()}"
+    days = closed_range(search.after, search.before)  # the API wants both ends
+    if days:
+        return f"{days[0]}to{days[1]}"
     return _FRESHNESS[search.freshness] if search.freshness else None
 
 
 def _stated(reply: Reply) -> dict[str, Any] | None:
-    try:
-        document = reply.json()
-    except ProviderError:
-        return None
-    error = document.get("error") if isinstance(document, dict) else None
+    error = reply.fields().get("error")
     return error if isinstance(error, dict) else None
 
 

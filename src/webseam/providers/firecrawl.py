@@ -25,7 +25,7 @@ from webseam.providers.base import (
     rows,
     shape,
 )
-from webseam.providers.options import hosts, whole_hosts
+from webseam.providers.options import hosts, keyless_note, whole_hosts
 
 _AGES: Final[dict[Freshness, str]] = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 _CATEGORY: Final[dict[Kind, str]] = {"code": "github", "paper": "research"}
@@ -160,5 +160,5 @@ def _notes(reply: Reply, document: Any, config: ProviderConfig) -> list[str]:
     warning = document.get("warning")
     notes = [f"Firecrawl: {reply.quote(warning)}"] if isinstance(warning, str) and warning.strip() else []
     if _is_anonymous(config):
-        notes.append("Firecrawl was asked without a key (firecrawl.keyless); that is limited per address")
+        notes.append(keyless_note("Firecrawl", "firecrawl.keyless"))
     return notes

@@ -20,14 +20,13 @@ from webseam.providers.base import NATIVE, Hits, Parsed, Provider, ProviderConfi
 from webseam.providers.googlish import (
     PAGE,
     adult_filter,
-    closed_range,
     interface_language,
     language_notes,
     listed,
     region,
     result_language,
 )
-from webseam.providers.options import whole_hosts, with_sites
+from webseam.providers.options import closed_range, whole_hosts, with_sites
 
 ENGINE: Final = "google"  # what those who resell its results call it
 _SHARED_KEY: Final = "GOOGLE_API_KEY"  # other services of Google's take it too
@@ -159,7 +158,7 @@ def _first(search: SearchRequest) -> int:
 
 
 def _when(search: SearchRequest) -> dict[str, str | None]:
-    days = closed_range(search)
+    days = closed_range(search.after, search.before)
     if days:
         first, last = (f"{day:%Y%m%d}" for day in days)
         return {"sort": f"date:r:{first}:{last}"}

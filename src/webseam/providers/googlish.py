@@ -12,11 +12,10 @@ from typing import Any, Final
 from webseam.errors import Outcome
 from webseam.model import Freshness, SearchRequest
 from webseam.providers.base import Reply, rows, shape
-from webseam.providers.options import date_range, today
+from webseam.providers.options import closed_range, date_range, is_traditional
 
 PAGE: Final = 10  # results of one page of Google's, whatever number was asked for
 _BUCKET: Final[dict[Freshness, str]] = {"day": "d", "week": "w", "month": "m", "year": "y"}
-_FIRST_DAY: Final = "1990-01-01"  # an open start; how half a range is read is not documented everywhere
 # Languages that results can be restricted to (`lr`); any other value is an error at some of these services.
 _RESTRICTABLE: Final = frozenset(
     (
@@ -25,15 +24,6 @@ _RESTRICTABLE: Final = frozenset(
 )
 _REGIONAL: Final = {"pt-br": "pt-BR", "pt-pt": "pt-PT", "es-419": "es-419"}  # interface languages with a region
 _NAMES: Final = {"he": "iw", "nb": "no", "nn": "no", "fil": "tl", "zh": "zh-CN"}
-_TRADITIONAL: Final = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
-
-
-def closed_range(search: SearchRequest) -> tuple[date, date] | None:
-    """Return the wanted days with both ends, or None when none were named."""
-    if not (search.after or search.before):
-        return None
-    last = date.fromisoformat(search.before) if search.before else today()
-    return date.fromisoformat(search.after or _FIRST_DAY), last
 
 
 def us_day(day: date) -> str:
@@ -43,7 +33,7 @@ def us_day(day: date) -> str:
 
 def when(search: SearchRequest, *, padded: bool = True) -> str | None:
     """Return the value of `tbs`, Google's own parameter for dates."""
-    days = closed_range(search)
+    days = closed_range(search.after, search.before)
     if days:
         first, last = (us_day(day) if padded else f"{day.month}/{day.day}/{day.year}" for day in days)
         return f"cdr:1,cd_min:{first},cd_max:{last}"
@@ -63,7 +53,7 @@ def interface_language(language: str | None) -> str | None:
     tag = language.lower()
     if tag in _REGIONAL:
         return _REGIONAL[tag]
-    if tag.startswith(_TRADITIONAL):
+    if is_traditional(tag):
         return "zh-TW"
     base = tag.split("-")[0]
     return _NAMES.get(base, base)
@@ -133,7 +123,6 @@ def first_text(box: object, *names: str) -> str | None:
 __all__ = [
     "PAGE",
     "adult_filter",
-    "closed_range",
     "first_text",
     "interface_language",
     "language_notes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -10,6 +10,8 @@ from webseam.domains import host_of
 from webseam.model import Freshness, SearchRequest
 
 FRESH_DAYS: Final[dict[Freshness, int]] = {"day": 1, "week": 7, "month": 31, "year": 366}
+_FIRST_DAY: Final = "1990-01-01"  # an open start, where both ends are wanted or half a range is not documented
+_TRADITIONAL: Final = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")
 MAX_SITES: Final = 8  # domains written into a query as operators; engines ignore or refuse longer ones
 
 
@@ -24,6 +26,32 @@ def date_range(search: SearchRequest, *, start_only: bool = False) -> tuple[str 
     if search.freshness:
         return (today() - timedelta(days=FRESH_DAYS[search.freshness])).isoformat(), None
     return None, None
+
+
+def closed_range(after: str | None, before: str | None) -> tuple[date, date] | None:
+    """Return ISO days as a range with both ends, for services that know no other; None when neither is given."""
+    if not (after or before):
+        return None
+    return date.fromisoformat(after or _FIRST_DAY), date.fromisoformat(before) if before else today()
+
+
+def is_traditional(language: str) -> bool:
+    """True for Chinese as it is written in Taiwan, Hong Kong and Macao."""
+    return language.lower().startswith(_TRADITIONAL)
+
+
+def listed_language(tag: str, known: Collection[str], names: Mapping[str, str]) -> str | None:
+    """Return the entry of a closed list that a language tag, or its language alone, means.
+
+    `tag` is in the case of the list; `names` has what the list spells otherwise.
+    """
+    spelled = (names.get(name, name) for name in (tag, tag.split("-")[0]))
+    return next((name for name in spelled if name in known), None)
+
+
+def keyless_note(label: str, setting: str) -> str:
+    """Return what a response says that came without a key because `setting` allows it."""
+    return f"{label} was asked without a key ({setting}); that is limited per address"
 
 
 def bucket(search: SearchRequest) -> Freshness | None:

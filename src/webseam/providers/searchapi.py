@@ -17,7 +17,6 @@ from webseam.providers.google import ENGINE
 from webseam.providers.googlish import (
     PAGE,
     adult_filter,
-    closed_range,
     first_text,
     interface_language,
     language_notes,
@@ -27,7 +26,7 @@ from webseam.providers.googlish import (
     us_day,
     years,
 )
-from webseam.providers.options import with_sites
+from webseam.providers.options import closed_range, with_sites
 
 _ENGINE: Final[dict[Kind, str]] = {"news": "google_news", "paper": "google_scholar"}
 _PERIOD: Final[dict[Freshness, str]] = {
@@ -126,7 +125,7 @@ class Searchapi(Provider):
 
 
 def _period(search: SearchRequest) -> dict[str, str]:
-    days = closed_range(search)
+    days = closed_range(search.after, search.before)
     if days:
         return {"time_period_min": us_day(days[0]), "time_period_max": us_day(days[1])}
     return {"time_period": _PERIOD[search.freshness]} if search.freshness else {}

@@ -22,7 +22,7 @@ from webseam.providers.base import (
     shape,
 )
 from webseam.providers.countries import ENGLISH_NAME
-from webseam.providers.options import hosts, whole_hosts
+from webseam.providers.options import hosts, keyless_note, whole_hosts
 
 _MAX_EXCLUDE: Final = 150
 _CREDIT_DOLLARS: Final = 0.008
@@ -156,7 +156,7 @@ def _notes(search: SearchRequest, config: ProviderConfig) -> list[str]:
         where = "news" if search.kind == "news" else "results"
         notes.append(f"Tavily cannot prefer {where} of the region {search.region}; that was not applied")
     if not config.key:
-        notes.append("Tavily was asked without a key (tavily.keyless); that is limited per address")
+        notes.append(keyless_note("Tavily", "tavily.keyless"))
     return notes
 
 
@@ -172,11 +172,7 @@ def _check_empty(reply: Reply, document: Any) -> None:
 
 def _keyless_limit(reply: Reply, error: ProviderError) -> ProviderError:
     """Read the envelope of anonymous access: a limit with the window it is for and the delay it asks for."""
-    try:
-        document = reply.json()
-    except ProviderError:
-        return error
-    stated = document.get("error") if isinstance(document, dict) else None
+    stated = reply.fields().get("error")
     if isinstance(stated, dict) and isinstance(stated.get("retry_after_seconds"), (int, float)):
         long = str(stated.get("window")) in ("day", "month")
         error.outcome = Outcome.QUOTA if long else Outcome.RATE_LIMITED

@@ -28,11 +28,17 @@ from webseam.providers.base import (
     rows,
     shape,
 )
-from webseam.providers.options import hosts, today, whole_hosts
+from webseam.providers.options import (
+    closed_range,
+    hosts,
+    is_traditional,
+    keyless_note,
+    listed_language,
+    whole_hosts,
+)
 
 _KEYLESS_BASE: Final = "https://api.you.com"
 _KEYLESS: Final = "/v1/agents/search"
-_FIRST_DAY: Final = "1990-01-01"  # an open start; the API wants both ends
 _MAX_PAGE: Final = 10  # its offset counts pages and ends at 9
 _MAX_DOMAINS: Final = 500
 _COUNTRIES: Final = frozenset(
@@ -47,7 +53,6 @@ _LANGUAGES: Final = frozenset(
     ).split()
 )
 _LANGUAGE_NAMES: Final = {"ZH": "ZH-HANS", "PT": "PT-PT", "NO": "NB"}
-_TRADITIONAL: Final = ("ZH-HANT", "ZH-TW", "ZH-HK", "ZH-MO")  # Chinese as written there; all other is `ZH-HANS`
 
 
 class You(Provider):
@@ -142,26 +147,22 @@ class You(Provider):
         if search.language and _language(search.language) is None:
             notes.append(f"{self.label} does not know the language {search.language}; it searched in English")
         if not config.key:
-            notes.append(f"{self.label} was asked without a key (you.keyless); that is limited per address")
+            notes.append(keyless_note(self.label, "you.keyless"))
         return notes
 
 
 def _language(language: str | None) -> str | None:
     if language is None:
         return None
-    tag = language.upper()
-    if tag.startswith(_TRADITIONAL):
+    if is_traditional(language):
         return "ZH-HANT"
-    for name in (tag, tag.split("-")[0]):
-        known = _LANGUAGE_NAMES.get(name, name)
-        if known in _LANGUAGES:
-            return known
-    return None
+    return listed_language(language.upper(), _LANGUAGES, _LANGUAGE_NAMES)
 
 
 def _when(search: SearchRequest) -> str | None:
-    if search.after or search.before:
-        return f"{search.after or _FIRST_DAY}to{search.before or today().isoformat()}"
+    days = closed_range(search.after, search.before)  # the API wants both ends
+    if days:
+        return f"{days[0]}to{days[1]}"
     return search.freshness
 
 
@@ -187,11 +188,7 @@ def _texts(value: object) -> list[str]:
 
 def _until_reset(reply: Reply) -> float | None:
     """Return the seconds until the allowance is renewed, as the answer to an unpaid call states it."""
-    try:
-        document = reply.json()
-    except ProviderError:
-        return None
-    reset = document.get("reset_at") if isinstance(document, dict) else None
+    reset = reply.fields().get("reset_at")
     try:
         moment = datetime.fromisoformat(reset) if isinstance(reset, str) else None
     except ValueError:

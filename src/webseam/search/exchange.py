@@ -81,7 +81,7 @@ class Exchange:
         self.called = self.sent = False
         self.timings: dict[str, float] = {}
         self._services = services
-        self._memory = _Memory(services.store, f"{provider.id}:{place_of(provider, config)}")
+        self._memory = _Memory(services.store, provider, config)
         self._tickets: list[Ticket] = []
         self._last: Reply | None = None
         self._retried = self._has_turn = False
@@ -263,19 +263,22 @@ class _Passing(WebSeamError):
 class _Memory:
     """What one provider keeps for one key and address; see `providers.base.Memory`."""
 
-    __slots__ = ("_owner", "_store")
+    __slots__ = ("_config", "_provider", "_store")
 
-    def __init__(self, store: Store, owner: str) -> None:
-        self._store, self._owner = store, owner
+    def __init__(self, store: Store, provider: Provider, config: ProviderConfig) -> None:
+        self._store, self._provider, self._config = store, provider, config
 
     def get(self, name: str) -> dict[str, Any] | None:
-        return self._store.get("memory", f"{self._owner}:{name}")
+        return self._store.get("memory", self._own(name))
 
     def set(self, name: str, value: dict[str, Any], *, ttl: float) -> None:
-        self._store.set("memory", f"{self._owner}:{name}", value, ttl=ttl)
+        self._store.set("memory", self._own(name), value, ttl=ttl)
 
     def delete(self, name: str) -> None:
-        self._store.delete("memory", f"{self._owner}:{name}")
+        self._store.delete("memory", self._own(name))
+
+    def _own(self, name: str) -> str:  # worked out when it is wanted: most providers keep nothing
+        return f"{self._provider.id}:{place_of(self._provider, self._config)}:{name}"
 
 
 @lru_cache(maxsize=256)

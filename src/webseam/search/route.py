@@ -158,9 +158,10 @@ def _usual_order(settings: Settings, saved: SavedKeys) -> list[str]:
 
     Who only wants to ask within this network has set up their own engine for just that, so it needs no naming then.
     """
-    found = [one for one in providers.every(settings.named) if one.rank is not None]
+    every = list(providers.every(settings.named))
+    found = [one for one in every if one.rank is not None]
     if settings.get("search", "local_only"):
-        own = [one for one in providers.every(settings.named) if one.rank is None and _is_private(one, settings, saved)]
+        own = [one for one in every if one.rank is None and _is_private(one, settings, saved)]
         place = next((at for at, one in enumerate(found) if one.local), len(found))
         found[place:place] = own
     return [one.id for one in found]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from webseam.fetch.fences import fenced
 from webseam.fetch.readers.pdf_layout import BULLET, LEADERS, NUMBER, Block, Line, Measures, Word, lay_out
 
 _HYPHENATED = re.compile(r"([^\W\d_]+)[-\u2010]$")
@@ -71,7 +72,7 @@ def _rendered(blocks: Sequence[Block], measures: Measures, marks: Sequence[int])
 
 def _render(block: Block, measures: Measures) -> str:
     if block.kind == "code":
-        return _fenced(_code(block))
+        return fenced(_code(block))
     if block.kind == "table":
         header, *rows = [[escape(cell).replace("|", "\\|") for cell in row] for row in block.rows]
         return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows])
@@ -170,8 +171,3 @@ def _columns(line: Line, margin: float) -> str:
             text += " " * (column - len(text))
         text += word.text
     return text
-
-
-def _fenced(code: str) -> str:
-    fence = "`" * max(3, max((len(run) for run in re.findall("`+", code)), default=0) + 1)
-    return f"{fence}\n{code}\n{fence}"

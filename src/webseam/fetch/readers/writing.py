@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from webseam.fetch import fences
 from webseam.fetch.types import Reading, Source
 from webseam.text import clean, clip, squeeze
 
 ROOM: Final = 60_000  # characters that data may take: 15,000 tokens, below what one answer to a model may hold
 MAX_CONTAINERS: Final = 300_000  # arrays and objects; each takes 60 to 150 bytes as a list and 300 as a dict, 2 as text
 _MAX_TITLE: Final = 200  # characters; a longer one is text, not a title
-_BACKTICKS = re.compile(r"`{3,}")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _NOT_IN_LABEL = re.compile(r"[^\w+#.-]")
 _MARKUP = re.compile(r"!(?=\[)|(?<=\])\(|<(?=[A-Za-z/!?])")
@@ -135,9 +135,7 @@ def fenced(code: str, label: str = "") -> str:
     """Return `code` verbatim as a fenced block, with a fence longer than any inside. "" when there is nothing in it."""
     if not code.strip():
         return ""
-    fence = "`" * max((len(run) + 1 for run in _BACKTICKS.findall(code)), default=3)
-    body = code.rstrip("\n")
-    return f"{fence}{_NOT_IN_LABEL.sub('', label)}\n{body}\n{fence}\n"
+    return fences.fenced(code.rstrip("\n"), _NOT_IN_LABEL.sub("", label)) + "\n"
 
 
 def lines_of(markdown: str) -> Iterator[tuple[str, bool]]:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import urljoin
 
+from webseam.fetch import fences
 from webseam.fetch.types import Link, Reading
 from webseam.text import clean, squeeze
 
@@ -56,9 +57,7 @@ def language_of(name: str) -> str:
 
 def fenced(code: str, language: str = "") -> str:
     """Return `code` as a block that its own backticks cannot end."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{code.rstrip(chr(10))}\n{fence}"
+    return fences.fenced(code.rstrip("\n"), language)
 
 
 def one_line(text: str) -> str:

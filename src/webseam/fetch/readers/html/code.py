@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from webseam.fetch.fences import fenced
+
 CODE_TAGS: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 _DROPPED_TAGS: Final = frozenset(
     {"button", "script", "style", "clipboard-copy", "svg", "template", "select", "noscript"}
@@ -71,7 +73,6 @@ _PLAIN_NAME = re.compile(r"(?!hljs)[A-Za-z][A-Za-z0-9+#]*")
 _ANCESTORS: Final = 5  # a language stands on the block or on one of the few wrappers around it
 _INNER: Final = 4  # or on a part of it; more parts are lines
 _NO_WRAPPERS: Final = frozenset({"body", "article", "main", "section", "li", "td"})
-_TICKS = re.compile("`{3,}")
 _INVISIBLE: Final = str.maketrans({"\xa0": " ", "\u200b": None, "\ufeff": None, "\r": None})
 
 
@@ -84,8 +85,7 @@ class Code:
 
     def fenced(self) -> str:
         """Return it as a fenced block whose fence is longer than any run of backticks inside."""
-        fence = "`" * (max((len(run) for run in _TICKS.findall(self.text)), default=2) + 1)
-        return f"{fence}{self.language}\n{self.text}\n{fence}"
+        return fenced(self.text, self.language)
 
 
 def is_code_block(tag: str, classes: str) -> bool:
