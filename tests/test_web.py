@@ -292,7 +292,7 @@ async def test_an_answer_of_this_machine_is_not_remembered_since_the_network_may
         services = fakes(world, tavily=successive((401, {}, {"error": "invalid api key"}), found("x")))
         more = {"WEBSEAM_LOCAL_ENABLED": "true"}
         async with web(services, "tavily", more=more, settings={"search.provider": "tavily,local"}) as own:
-            own._asker._library = Shelf(tmp_path)
+            own._answering._asker._library = Shelf(tmp_path)
             fallen_back = await own.search("frobnicate widget")
             own.health.forget("tavily")
             again = await own.search("frobnicate widget")

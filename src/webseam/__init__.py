@@ -5,6 +5,7 @@
     response = webseam.search("parse a url query string")
     for hit in response.hits:
         print(hit.title, hit.url)
+    print(webseam.fetch(response.hits[0].url).markdown)
 
 Names are loaded when they are first used, so that `import webseam` costs a millisecond.
 """
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from webseam.errors import (
         AllProvidersFailed,
         EgressDenied,
+        FetchError,
         Outcome,
         ProviderError,
         RequestError,
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
         TransportError,
         WebSeamError,
     )
-    from webseam.model import Attempt, SearchHit, SearchRequest, SearchResponse
+    from webseam.model import Attempt, Page, SearchHit, SearchRequest, SearchResponse
     from webseam.web import AsyncWeb
 
 __version__ = VERSION
@@ -39,7 +41,9 @@ __all__ = [
     "AsyncWeb",
     "Attempt",
     "EgressDenied",
+    "FetchError",
     "Outcome",
+    "Page",
     "ProviderError",
     "RequestError",
     "SearchHit",
@@ -50,17 +54,20 @@ __all__ = [
     "Web",
     "WebSeamError",
     "__version__",
+    "fetch",
+    "read",
     "search",
 ]
 
 _MODULE_OF = {
     "AsyncWeb": "webseam.web",
     "Web": "webseam.blocking",
-    **dict.fromkeys(("Attempt", "SearchHit", "SearchRequest", "SearchResponse"), "webseam.model"),
+    **dict.fromkeys(("Attempt", "Page", "SearchHit", "SearchRequest", "SearchResponse"), "webseam.model"),
     **dict.fromkeys(
         (
             "AllProvidersFailed",
             "EgressDenied",
+            "FetchError",
             "Outcome",
             "ProviderError",
             "RequestError",
@@ -93,3 +100,28 @@ def search(query: str, **options: Any) -> SearchResponse:
 
     with Web() as web:
         return web.search(query, **options)
+
+
+def fetch(url: str, **options: Any) -> Page:
+    """Read one page as Markdown; see `AsyncWeb.fetch` for the options. Several are faster through one `Web`."""
+    from webseam.blocking import Web
+
+    with Web() as web:
+        return web.fetch(url, **options)
+
+
+def read(data: bytes | str, *, url: str, media_type: str | None = None, **options: Any) -> Page:
+    """Make Markdown of what a program already has, by the readers alone: no network, no files, no cache.
+
+    Args:
+        data: bytes as they came, or text.
+        url: where it is from: links start there, and its name says what it may be. Nothing is asked of it.
+        media_type: as a server would say it, e.g. "text/html; charset=latin-1".
+        options: as of `fetch`: focus, max_tokens, cursor, outline, reader (a form, such as "html"), raw, pages, timeout.
+
+    Raises:
+        RequestError: the input is wrong. FetchError: no reader can read it.
+    """
+    from webseam.fetch.given import read_given
+
+    return read_given(data, url=url, media_type=media_type, **options)

@@ -9,9 +9,10 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack, overload
 
-from webseam.model import SearchRequest, SearchResponse
+from webseam.fetch.options import FetchOptions, Urls
+from webseam.model import Page, SearchRequest, SearchResponse
 from webseam.web import AsyncWeb
 
 T = TypeVar("T")
@@ -20,7 +21,8 @@ T = TypeVar("T")
 class Web:
     """The web for programs without an event loop; also inside one, e.g. a notebook.
 
-    The same arguments as `AsyncWeb`; `search` without `await`, and `close`. One background thread runs the loop.
+    The same arguments as `AsyncWeb`; `search` and `fetch` without `await`, and `close`. One background thread runs the
+    loop.
     """
 
     def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
@@ -36,6 +38,17 @@ class Web:
     def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
         """Search the web; see `AsyncWeb.search`."""
         return self._call(self._web.search(query, **options))
+
+    @overload
+    def fetch(self, url: str, **options: Unpack[FetchOptions]) -> Page: ...
+
+    @overload
+    def fetch(self, url: Urls, **options: Unpack[FetchOptions]) -> tuple[Page, ...]: ...
+
+    def fetch(self, url: str | Urls, **options: Unpack[FetchOptions]) -> Page | tuple[Page, ...]:
+        """Read one page, or several; see `AsyncWeb.fetch`."""
+        read: Coroutine[Any, Any, Page | tuple[Page, ...]] = self._web.fetch(url, **options)
+        return self._call(read)
 
     def close(self) -> None:
         """Close connections and end the background thread."""

@@ -208,7 +208,27 @@ class ProviderError(WebSeamError):
 
 
 class FetchError(WebSeamError):
-    """One page could not be read."""
+    """One page could not be read.
+
+    Attributes:
+        http_status: the status the page was answered with, when it was answered.
+        retry_after: seconds its server asked to be left alone, when it said so.
+    """
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        outcome: Outcome | None = None,
+        hint: str | None = None,
+        http_status: int | None = None,
+        retry_after: float | None = None,
+        attempts: Sequence[Attempt] = (),
+        sent_to: Sequence[str] = (),
+    ) -> None:
+        super().__init__(detail, outcome=outcome, hint=hint, attempts=attempts, sent_to=sent_to)
+        self.http_status = http_status
+        self.retry_after = retry_after
 
 
 class AllProvidersFailed(WebSeamError):

@@ -1,4 +1,4 @@
-"""The values that travel through webseam: a request, its hits, and what was tried to get them.
+"""The values that travel through webseam: a request, its hits, a page, and what was tried to get them.
 
 All are frozen: a response may be cached, shared by coalesced callers and rendered by several fronts at once.
 `as_json` gives the one JSON form, the same on the command line, over HTTP and in the cache.
@@ -187,6 +187,92 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link of a page: its words and its absolute address."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Whole blocks of a page that belong together and matter to a question.
+
+    Attributes:
+        start, end: offsets into the page's whole Markdown.
+        text: `markdown[start:end]`; where a block larger than the budget was cut, with its fence or table head.
+        heading_path: the headings that the first block stands under.
+        score: comparable within one page only.
+    """
+
+    start: int
+    end: int
+    text: str
+    heading_path: tuple[str, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a page: its words, the fragment that leads to it, its offset, the tokens of its whole section."""
+
+    level: int
+    text: str
+    anchor: str
+    offset: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What reading one URL gave.
+
+    Attributes:
+        final_url: where the text is from, after redirects; None when nothing was read.
+        status: of HTTP; None where none was seen, as for text that a program passed in.
+        markdown: the page, or the piece or the passages of it that were asked for.
+        published: ISO 8601 day or instant.
+        reader: which reader made Markdown of it. site: whose API it came from instead of the page.
+        tokens: of the whole page, estimated; `markdown` may hold fewer.
+        truncated: the page has more than `markdown`; `next_cursor`, when there is one, goes on where it stopped.
+        passages: with a focus; `markdown` is made of them. outline: when it was asked for.
+        removed: what was left out, by kind: "hidden", "navigation", "zero_width".
+        fetched_at: when the bytes came, an ISO 8601 instant in UTC. cached: they came from the cache.
+        attempts: every way of reading that was tried, in order. sent_to: services that were told the URL.
+        outcome: ok from the library, which raises for the rest; several pages at once and fronts also hold failures,
+            with `detail` and `hint`. took: seconds.
+    """
+
+    url: str
+    final_url: str | None = None
+    status: int | None = None
+    media_type: str | None = None
+    title: str | None = None
+    markdown: str = ""
+    author: str | None = None
+    published: str | None = None
+    language: str | None = None
+    reader: str | None = None
+    site: str | None = None
+    links: tuple[Link, ...] = ()
+    tokens: int = 0
+    truncated: bool = False
+    next_cursor: str | None = None
+    passages: tuple[Passage, ...] = ()
+    outline: tuple[Heading, ...] = ()
+    removed: dict[str, int] = field(default_factory=dict)
+    fetched_at: str | None = None
+    cached: bool = False
+    attempts: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+    sent_to: tuple[str, ...] = ()
+    took: float = 0.0
+    outcome: Outcome = Outcome.OK
+    detail: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResponse:
     """What a search gave.
 
@@ -197,6 +283,7 @@ class SearchResponse:
         notes: what was done that the caller might not expect, in words.
         dropped: hits removed, by reason.
         sent_to: ids of the providers that received the query over the network.
+        pages: the first hits read, with the passages that matter to the query, when that was asked for.
         took: seconds from call to return.
         detail, hint: what went wrong and what to do, on failure only.
     """
@@ -210,6 +297,7 @@ class SearchResponse:
     dropped: dict[str, int] = field(default_factory=dict)
     cached: bool = False
     sent_to: tuple[str, ...] = ()
+    pages: tuple[Page, ...] = ()
     took: float = 0.0
     detail: str | None = None
     hint: str | None = None
@@ -264,7 +352,7 @@ def from_row(row: list[Any]) -> SearchResponse:
     values["hits"] = tuple(_from(SearchHit, hit) for hit in values["hits"])
     values["attempts"] = tuple(_from(Attempt, attempt) for attempt in values["attempts"])
     values["outcome"] = Outcome(values["outcome"])
-    for name in ("notes", "sent_to"):
+    for name in ("notes", "sent_to", "pages"):
         values[name] = tuple(values[name])
     return SearchResponse(**values)
 
@@ -281,7 +369,11 @@ def _from(kind: type[T], row: list[Any]) -> T:
 __all__ = [
     "Attempt",
     "Freshness",
+    "Heading",
     "Kind",
+    "Link",
+    "Page",
+    "Passage",
     "Safe",
     "SearchHit",
     "SearchRequest",

@@ -90,6 +90,24 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
     ),
     "fetch": (
         Setting(name="allow", kind="list", guarded=True, help="hosts or networks of one's own that may be reached"),
+        _number("timeout", 20.0, "seconds for one page", high=600),
+        Setting(name="max_tokens", kind="whole", default=0, low=0, help="most tokens of a page at once; 0 = all of it"),
+        Setting(name="robots", choices=("off", "warn", "obey"), default="off", help="what robots.txt means here"),
+        Setting(name="cache", kind="switch", default=True, help="keep pages as their servers allow, for this user"),
+        Setting(name="cache_size", kind="whole", default=200, low=1, help="MiB of disk for kept pages"),
+        Setting(name="per_host", kind="whole", default=4, low=1, high=64, help="requests to one host at a time"),
+        Setting(name="archive", kind="switch", default=False, guarded=True, help="ask the archive for what is gone"),
+        Setting(
+            name="archive_url", default="https://archive.org", guarded=True, help="where the Wayback Machine answers"
+        ),
+        Setting(
+            name="remote_readers",
+            kind="list",
+            guarded=True,
+            help="services that may read a page which cannot be read here; they are told its URL",
+        ),
+        Setting(name="browser", kind="switch", default=True, help="use a browser where a page needs one, if installed"),
+        Setting(name="browser_path", guarded=True, help="the browser's program; else the first that is found"),
     ),
     "budget": _budget("of all providers together; days and months are those of UTC"),
     "state": (
@@ -119,7 +137,7 @@ PROVIDER_COMMON: Final[tuple[Setting, ...]] = (
 @cache
 def environment_name(section: str, key: str) -> str:
     """Return the environment name of a setting, `WEBSEAM_<SECTION>_<KEY>`."""
-    return f"{ENV_PREFIX}{section}_{key}".replace("-", "_").upper()
+    return f"{ENV_PREFIX}{section}_{key}".replace("-", "_").replace(".", "_").upper()
 
 
 @cache

@@ -23,6 +23,7 @@ from webseam.schema import CORE, PROVIDER_COMMON, Setting, check
 from webseam.text import clean
 
 NAMED: Final = "providers"  # the table under which providers are set up under further names
+SITES: Final = "sites"  # the table whose tables set up sites with an API of their own
 LOCK_FILE: Final = ".lock"  # in the settings folder; stays, because removing one that others wait for is a race
 LOCK_WAIT: Final = 10.0  # seconds; a change takes milliseconds, unless a keyring asks its user for a password
 _LOCK_POLL: Final = 0.02  # seconds
@@ -105,6 +106,9 @@ def _tables(document: Mapping[str, Any]) -> Iterator[_Table]:
     for section, table in document.items():
         if not isinstance(table, dict):
             table, section = {section: table}, ""
+        if section == SITES:
+            yield from _site_tables(table)
+            continue
         if section != NAMED:
             yield _Table((section,) if section else (), section, table)
             continue
@@ -119,6 +123,16 @@ def _tables(document: Mapping[str, Any]) -> Iterator[_Table]:
                     yield _Table((NAMED, kind, name), name, values, kind)
                 else:  # [providers.exa] api_key = …
                     yield _Table((NAMED, kind), "", {name: values}, kind)
+
+
+def _site_tables(table: Mapping[str, Any]) -> Iterator[_Table]:
+    """Yield `[sites.NAME]`, whose section is written with its dot; what stands beside them belongs to none."""
+    loose = {name: values for name, values in table.items() if not isinstance(values, dict)}
+    if loose:
+        yield _Table((SITES,), SITES, loose)
+    for name, values in table.items():
+        if name not in loose:
+            yield _Table((SITES, name), f"{SITES}.{name}", values)
 
 
 def _placed(error: SettingsError, path: Path, text: str, table: _Table, key: str | None = None) -> SettingsError:

@@ -9,36 +9,39 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, overload
 
 from webseam import providers
 from webseam.config import Settings, SettingsSource, cache_folder, call_settings, file_stamp, state_folder
-from webseam.errors import AllProvidersFailed, Outcome, ProviderError, RequestError
-from webseam.model import Freshness, Kind, Safe, SearchRequest, SearchResponse
+from webseam.errors import ProviderError, RequestError
+from webseam.fetch.evidence import check_reading, read_hits
+from webseam.fetch.options import FetchOptions, Urls, carry_out
+from webseam.fetch.sections import schema_of, sections
+from webseam.model import Freshness, Kind, Page, Safe, SearchRequest, SearchResponse
 from webseam.net import EgressPolicy
 from webseam.providers.setup import limits_in_all, limits_of
-from webseam.resilience.coalesce import Coalescer
-from webseam.resilience.deadline import Deadline
+from webseam.resilience.deadline import Deadline, seconds_of
 from webseam.resilience.health import Health
 from webseam.resilience.ledger import Ledger
 from webseam.resilience.pace import Pace
 from webseam.resilience.store import Store, open_store
+from webseam.search.answering import Answering
 from webseam.search.ask import Asker
 from webseam.search.exchange import Services
 from webseam.search.library import Library
 from webseam.search.overview import ProviderState, states
-from webseam.search.recall import Recall, identity_of, key_of, words_of
 from webseam.search.route import Plan, is_lasting, plan
-from webseam.search.run import run
 from webseam.secrets import Key, SavedKeys, check_key
 
 if TYPE_CHECKING:
+    from webseam.fetch.service import Fetching
     from webseam.local import Progress
     from webseam.net.client import Client
+    from webseam.net.resolve import Resolver
     from webseam.providers.base import ProviderConfig
     from webseam.resilience.budget import Budget, Limits
     from webseam.resilience.ledger import Usage
@@ -60,6 +63,7 @@ class AsyncWeb:
         folder: where the search for a project file starts; default the current one.
         progress: called from a worker thread while the local index is built.
         warn: called with one sentence when something works less well than it should; default: nothing.
+        resolver: names to addresses for pages, `async (host, port) -> addresses`; the system's by default.
 
     Use as an async context manager, or call `aclose`.
     """
@@ -72,21 +76,21 @@ class AsyncWeb:
         folder: Path | None = None,
         progress: Callable[[Progress], None] | None = None,
         warn: Callable[[str], None] | None = None,
+        resolver: Resolver | None = None,
     ) -> None:
         given = settings or {}
         self._source = SettingsSource(
-            providers.schema_of,
+            schema_of,
             environment=environment,
             folder=folder,
-            sections=providers.sections,
+            sections=sections,
             trusted=given.get("trust.folders", ()),
         )
-        self._flags, self._named = call_settings(
-            given, providers.schema_of, providers.sections, named=self._source.current().named
-        )
+        self._flags, self._named = call_settings(given, schema_of, sections, named=self._source.current().named)
         self._current = self._snapshot = Settings()
         self._plans: dict[object, Plan] = {}
         self._warn = warn or _ignore
+        self._resolver = resolver
         self.saved_keys = SavedKeys(self._source.environment)
         self._key_files = _key_files(self._source.environment)
         first = self.settings()
@@ -103,13 +107,13 @@ class AsyncWeb:
         )
         self._shows_progress = progress is not None
         self._clients: dict[tuple[object, ...], Client] = {}
-        self._recall = Recall(self.store)
-        self._coalescer = Coalescer()
         self.ledger = Ledger(self.store)
         self._services = Services(
             client_for=self._client_for, pace=Pace(self.store), ledger=self.ledger, store=self.store
         )
-        self._asker = Asker(self._services, health=self.health, library=self.library)
+        asker = Asker(self._services, health=self.health, library=self.library)
+        self._answering = Answering(asker, self.store)
+        self._fetching: Fetching | None = None
 
     def settings(self) -> Settings:
         """Return the settings as they stand now, read again when a file changed.
@@ -226,6 +230,8 @@ class AsyncWeb:
         strict: bool | None = None,
         local_only: bool | None = None,
         cache: bool = True,
+        read: int = 0,
+        max_tokens: int | None = None,
     ) -> SearchResponse:
         """Search the web.
 
@@ -236,6 +242,8 @@ class AsyncWeb:
             strict: an option that a provider lacks is an error instead of a note.
             local_only: ask nobody outside this network.
             cache: False = neither take the answer from the cache nor merge with an equal search under way.
+            read: how many of the first hits to read as well, for the passages that matter to the query.
+            max_tokens: of those passages together; default 4,000.
 
         Returns:
             A response with outcome ok, empty or filtered.
@@ -246,6 +254,7 @@ class AsyncWeb:
         """
         started = time.monotonic()
         settings = self.settings()
+        check_reading(read, max_tokens)
         if isinstance(query, SearchRequest):
             request = query
         else:
@@ -263,12 +272,12 @@ class AsyncWeb:
                 kind=kind,
                 page=page,
             )
-        deadline = Deadline.after(_seconds(timeout, settings))
+        deadline = Deadline.after(seconds_of(timeout, float(settings.get("search", "timeout"))))
         strict = settings.get("search", "strict") if strict is None else strict
         self._pass_on(settings)
         chosen = self._plan(settings, provider, local_only)
         self._tell((self.saved_keys.warning, *chosen.notices))  # the keys are read by planning
-        response = await self._answer(
+        response = await self._answering.answer(
             chosen,
             request,
             settings,
@@ -277,47 +286,42 @@ class AsyncWeb:
             patient=self._shows_progress and timeout is None,
             cache=cache,
         )
-        if response.query == request.query and not response.cached:
+        if read and response.hits:
+            until = deadline if timeout is not None else None
+            response = await read_hits(response, request.query, read, max_tokens, self._reading(), settings, until)
+        if response.query == request.query and not response.cached and not read:
             return response
         return replace(response, query=request.query, took=round(time.monotonic() - started, 4))
 
-    async def _answer(
-        self,
-        chosen: Plan,
-        request: SearchRequest,
-        settings: Settings,
-        deadline: Deadline,
-        *,
-        strict: bool,
-        patient: bool,
-        cache: bool,
-    ) -> SearchResponse:
-        hedge = settings.get("search", "hedge")
+    @overload
+    async def fetch(self, url: str, **options: Unpack[FetchOptions]) -> Page: ...
 
-        def carry_out() -> Coroutine[Any, Any, SearchResponse]:
-            return run(chosen, request, self._asker, deadline, strict=strict, hedge=hedge, patient=patient)
+    @overload
+    async def fetch(self, url: Urls, **options: Unpack[FetchOptions]) -> tuple[Page, ...]: ...
 
-        if not cache:
-            return await carry_out()
-        ttl, window = settings.get("search", "cache_ttl"), settings.get("search", "repeat_window")
-        identity = identity_of(chosen, request, strict=strict)
-        key, words = key_of(identity), words_of(identity, request)
-        known = (
-            self._recall.repeated(words, window=window) if window > 0 and ttl > 0 else None
-        ) or self._recall.stored(key, ttl=ttl)
-        if known is not None:
-            return known
+    async def fetch(self, url: str | Urls, **options: Unpack[FetchOptions]) -> Page | tuple[Page, ...]:
+        """Read one page as Markdown, or several at once; see `FetchOptions` for the options.
 
-        async def carry_out_and_keep() -> SearchResponse:
-            response = await carry_out()
-            if not _is_from_here(chosen, response):
-                self._recall.keep(key, words, response, ttl=ttl, window=window)
-            return response
+        Args:
+            url: http or https. What follows `#` says where to start. Of several, each page has an outcome of its own.
 
-        try:
-            return await self._coalescer.run(key, carry_out_and_keep, deadline=None if patient else deadline)
-        except TimeoutError:  # joined an equal search that had more time than this caller
-            raise AllProvidersFailed("the deadline passed", outcome=Outcome.TIMEOUT) from None
+        Raises:
+            RequestError: the input is wrong; nothing was sent. EgressDenied: the egress policy refuses the URL.
+            FetchError: the page cannot be read, or is not there. TransportError: the network failed.
+            ProviderError: the remote reader that was named failed. All with `.attempts`.
+        """
+        settings = self.settings()
+        self._pass_on(settings)
+        return await carry_out(self._reading(), url, options, settings)
+
+    def _reading(self) -> Fetching:
+        if self._fetching is None:
+            from webseam.fetch.service import Fetching
+
+            self._fetching = Fetching(
+                self._services, self.health, self.saved_keys, warn=self._warn, resolver=self._resolver
+            )
+        return self._fetching
 
     def _pass_on(self, settings: Settings) -> None:
         """Warn once about what the settings files and other packages had to say."""
@@ -352,12 +356,15 @@ class AsyncWeb:
     @property
     def open_connections(self) -> int:
         """How many connections are open, in use or kept."""
-        return sum(client.open_connections for client in self._clients.values())
+        clients = sum(client.open_connections for client in self._clients.values())
+        return clients + (self._fetching.open_connections if self._fetching is not None else 0)
 
     async def aclose(self) -> None:
         """Close connections and write what waits to be written."""
         clients, self._clients = self._clients, {}
         await asyncio.gather(*(client.aclose() for client in clients.values()))
+        if self._fetching is not None:
+            await self._fetching.aclose()
         self.library.close()
         self.ledger.flush()
         self.store.close()
@@ -371,12 +378,6 @@ class AsyncWeb:
         await self.aclose()
 
 
-def _is_from_here(chosen: Plan, response: SearchResponse) -> bool:
-    """True when the index of this machine answered: asking it again costs nothing, and the network may be back."""
-    here = {one.id for one in chosen.candidates if one.provider.local}
-    return any(not here.isdisjoint(hit.providers) for hit in response.hits)
-
-
 def _key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the files that variables name as holding a key. Told by their names: asking would load all providers."""
     named = (environment[name].strip() for name in environment if name.endswith("_KEY_FILE"))
@@ -386,14 +387,6 @@ def _key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
 def _listed(domains: Iterable[str]) -> Any:
     """Return what was given as a tuple; a bare string stays one, so that the request can say what is wrong with it."""
     return domains if isinstance(domains, str) else tuple(domains)
-
-
-def _seconds(timeout: float | None, settings: Settings) -> float:
-    if timeout is None:
-        return float(settings.get("search", "timeout"))
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= 3_600:
-        raise RequestError("timeout", f"{timeout!r:.40} is not a number of seconds from 0 to 3600")
-    return float(timeout)
 
 
 def _ignore(_warning: str) -> None:

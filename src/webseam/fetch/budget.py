@@ -23,6 +23,7 @@ from webseam.errors import RequestError
 from webseam.fetch.blocks import Block, Leaf, closes, leaves, split
 from webseam.fetch.clean import inline_text
 from webseam.links import canonical
+from webseam.model import Heading
 
 CHARACTERS_A_TOKEN: Final = 4  # an estimate for English and code; no tokenizer is loaded for it
 _FULL: Final = 0.5  # share of a budget below which a piece is worth a cut inside the giant block that follows
@@ -57,17 +58,6 @@ class Cut:
     suffix: str = ""
     truncated: bool = False
     left: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading of a page: its words, the fragment that leads to it, its offset, the tokens of its whole section."""
-
-    level: int
-    text: str
-    anchor: str
-    offset: int
-    tokens: int
 
 
 def tokens(text: str) -> int:

@@ -20,6 +20,7 @@ from webseam.errors import RequestError
 from webseam.fetch.blocks import Leaf, leaves, split
 from webseam.fetch.budget import CHARACTERS_A_TOKEN, excerpts
 from webseam.fetch.clean import inline_text
+from webseam.model import Passage
 
 _LONGEST_QUESTION: Final = 2_000  # characters; as a search query
 _SATURATION: Final = 1.2  # BM25's k1: how soon a word said again stops counting
@@ -76,24 +77,6 @@ _ALIKE: Final = (  # words of people and words of manuals
     "save write store",
     "load read",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Whole blocks of a page that belong together.
-
-    Attributes:
-        start, end: offsets into the page's Markdown.
-        text: `markdown[start:end]`; where a block larger than the budget was cut, with its fence or table head.
-        heading_path: the headings that the first block stands under.
-        score: comparable within one page only.
-    """
-
-    start: int
-    end: int
-    text: str
-    heading_path: tuple[str, ...]
-    score: float
 
 
 @dataclass(slots=True)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from webseam.errors import FetchError
+from webseam.model import Link
+
+__all__ = ["Link", "Reading", "Source", "Unreadable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +30,6 @@ class Source:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A link of a page: its words and its absolute address."""
-
-    text: str
-    url: str
-
-
 @dataclass(slots=True, kw_only=True)
 class Reading:
     """What a reader made of a source.
@@ -42,6 +37,7 @@ class Reading:
     Attributes:
         markdown: CommonMark with GFM tables; LF line ends, one at the end; "" when there is nothing to read.
         published: an ISO day or instant.
+        anchors: fragments that lead into the page -> offset in `markdown` of the block they lead to.
         removed: what was left out, by kind: "hidden", "navigation", "script".
         truncated: not all of the source is in `markdown`.
     """
@@ -53,6 +49,7 @@ class Reading:
     language: str | None = None
     links: tuple[Link, ...] = ()
     reader: str = ""
+    anchors: dict[str, int] = field(default_factory=dict)
     removed: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     truncated: bool = False

@@ -30,7 +30,7 @@ from webseam.fetch.child import receive, send
 from webseam.fetch.types import Link, Reading, Source, Unreadable
 from webseam.text import quote
 
-__all__ = ["close", "run_in_worker"]
+__all__ = ["close", "run_in_worker", "warm"]
 
 READERS: Final = "webseam.fetch.readers"  # where readers are found by their name
 MAX_CHILDREN: Final = 2  # at a time; a third document waits rather than taking memory and a core from everything else
@@ -38,6 +38,7 @@ WARM: Final = 10.0  # seconds a child is kept with nothing to do
 MAX_READINGS: Final = 100  # by one child, so that what a library leaks does not add up
 MAX_ANSWER: Final = 64 * 1024 * 1024  # bytes of a reading: more than three times the largest document
 
+_EXAMPLE: Final = b"<html><body><main><p>A page.</p></main></body></html>"
 _ROOT: Final = str(Path(__file__).resolve().parents[2])
 _CODE: Final = "import sys; sys.path += sys.argv[1:]; from webseam.fetch.child import main; main()"
 # What an interpreter needs to start; no key, proxy or setting of the user is among it.
@@ -80,6 +81,16 @@ async def run_in_worker(
     finally:
         _pool.abandon(job)
     return _reading(answer, job)
+
+
+def warm(reader: str, *, max_memory: int, seconds: float = WARM) -> None:
+    """Have a child start and load a reader while something else is waited for. Needs a running event loop.
+
+    Does nothing where children are there already.
+    """
+    if not _pool.is_staffed:
+        example = Source(body=_EXAMPLE, url="http://webseam.invalid/")
+        _pool.submit(_Job(reader, example, {}, time.monotonic() + seconds, max_memory))
 
 
 def close() -> None:
@@ -143,6 +154,10 @@ class _Pool:
         self._idle = 0
         self._threads: set[threading.Thread] = set()  # those and the ones that still see their child out
         self._closing = False
+
+    @property
+    def is_staffed(self) -> bool:
+        return self._serving > 0
 
     def submit(self, job: _Job) -> None:
         with self._changed:
@@ -332,6 +347,7 @@ def _checked(said: dict[str, Any]) -> Reading:
         language=_text_or_none(said["language"]),
         links=tuple(Link(text=_text(link["text"]), url=_text(link["url"])) for link in said["links"]),
         reader=_text(said["reader"]),
+        anchors={_text(name): int(offset) for name, offset in said["anchors"].items()},
         removed={_text(kind): int(count) for kind, count in said["removed"].items()},
         notes=[_text(note) for note in said["notes"]],
         truncated=said["truncated"],

@@ -10,7 +10,11 @@ import math
 import time
 from dataclasses import dataclass
 
-__all__ = ["NEVER", "Deadline"]
+from webseam.errors import RequestError
+
+__all__ = ["NEVER", "Deadline", "seconds_of"]
+
+MAX_TIMEOUT = 3_600.0  # seconds that a caller may give one call
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,3 +44,16 @@ class Deadline:
 
 
 NEVER = Deadline(math.inf)
+
+
+def seconds_of(timeout: object, default: float) -> float:
+    """Return how many seconds a caller gives one call; None is `default`.
+
+    Raises:
+        RequestError: it is no such number.
+    """
+    if timeout is None:
+        return default
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout <= MAX_TIMEOUT:
+        raise RequestError("timeout", f"{timeout!r:.40} is not a number of seconds from 0 to {MAX_TIMEOUT:g}")
+    return float(timeout)

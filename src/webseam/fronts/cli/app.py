@@ -16,6 +16,7 @@ from webseam.version import VERSION
 # command: (module, name there, one line of help). The help stands here so that `webseam --help` loads no command.
 COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "search": ("search", "search", "Search the web and print ranked hits."),
+    "fetch": ("fetch", "fetch", "Read pages as Markdown."),
     "providers": ("inspect", "providers", "List the search providers and what each can do."),
     "use": ("inspect", "use", "Choose the provider that searches use."),
     "key": ("keys", "key", "Save, remove or list the keys of providers."),

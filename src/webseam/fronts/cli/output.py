@@ -80,7 +80,12 @@ class ProgressBar:
 
 def print_json(value: Any) -> None:
     """Print a core value as JSON on standard output."""
-    click.echo(json.dumps(as_json(value), ensure_ascii=False, indent=2))
+    click.echo(as_text(value))
+
+
+def as_text(value: Any) -> str:
+    """Return a core value as indented JSON."""
+    return json.dumps(as_json(value), ensure_ascii=False, indent=2)
 
 
 def width() -> int:

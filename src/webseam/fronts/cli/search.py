@@ -12,7 +12,7 @@ import click
 from webseam.errors import WebSeamError
 from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import colour, print_json, session, width
-from webseam.model import SearchResponse
+from webseam.model import Page, SearchResponse
 from webseam.search.render import for_model, for_person, summary, urls
 
 
@@ -25,11 +25,11 @@ def complete_provider(_ctx: click.Context, _parameter: click.Parameter, incomple
 
 def _named() -> Mapping[str, str]:
     """Return the providers of the user's own by name; none when the settings cannot be read."""
-    from webseam import providers
     from webseam.config import SettingsSource
+    from webseam.fetch.sections import schema_of, sections
 
     try:
-        return SettingsSource(providers.schema_of, sections=providers.sections).current().named
+        return SettingsSource(schema_of, sections=sections).current().named
     except Exception:  # noqa: BLE001 - whatever it is, the next command says it; a shell that completes must not
         return {}
 
@@ -55,6 +55,8 @@ def _named() -> Mapping[str, str]:
 @click.option("--hedge", type=float, metavar="S", help="Start the next provider after S seconds of silence.")
 @click.option("--timeout", type=float, metavar="S", help="Seconds for everything.")
 @click.option("--no-cache", "cache", is_flag=True, flag_value=False, default=True, help="Do not answer from the cache.")
+@click.option("--read", type=int, default=0, metavar="N", help="Read the first N hits for what matters to the query.")
+@click.option("--max-tokens", type=int, metavar="N", help="Most tokens of what is read, all pages together.")
 @click.option("--json", "form", flag_value="json", help="Print the response object.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print what a model is given.")
 @click.option("--urls", "form", flag_value="urls", help="Print one URL a line.")
@@ -90,6 +92,7 @@ def _show(response: SearchResponse, form: str | None) -> None:
         print_json(response)
     elif form == "markdown":
         click.echo(for_model(response), nl=False)
+        _show_pages(response.pages, for_a_model=True)
     elif form == "urls":
         click.echo(urls(response), nl=False)
         _complain(response)
@@ -97,8 +100,23 @@ def _show(response: SearchResponse, form: str | None) -> None:
         click.echo(for_person(response, width=width(), colour=colour()), nl=False)
         if response.outcome.answered:
             click.echo("\n" + " ".join(summary(response)) if response.hits else " ".join(summary(response)))
+        _show_pages(response.pages)
         _complain(response)
     sys.stdout.flush()
+
+
+def _show_pages(pages: tuple[Page, ...], *, for_a_model: bool = False) -> None:
+    """Print the hits that were read."""
+    if not pages:
+        return
+    from webseam.fetch import render
+
+    if for_a_model:
+        click.echo("\n" + render.for_model(pages), nl=False)
+        return
+    for page in pages:
+        shown = render.for_person(page, colour=colour()) or f"{page.url}\n{render.failure(page)}\n"
+        click.echo("\n" + shown, nl=False)
 
 
 def _complain(response: SearchResponse) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from webseam import providers
 from webseam.config import (
     CORE,
     USER_FILE,
@@ -25,11 +24,12 @@ from webseam.config import (
     split_name,
 )
 from webseam.errors import RequestError, SettingsError
+from webseam.fetch.sections import schema_of, sections
 from webseam.fronts.cli.app import say
 from webseam.fronts.cli.output import table as table_of
 from webseam.net.redact import redact_url
 from webseam.schema import PROVIDER_COMMON
-from webseam.settings_file import locked, replace_file
+from webseam.settings_file import SITES, locked, replace_file
 from webseam.text import clean
 
 if TYPE_CHECKING:
@@ -54,17 +54,18 @@ class _Place:
 
     @property
     def section(self) -> str:
-        return self.table[-1].replace("-", "_")
+        name = ".".join(self.table) if self.table[0] == SITES else self.table[-1]
+        return name.replace("-", "_")
 
 
 def _place(name: str, named: Mapping[str, str]) -> _Place:
     table, key, kind = split_name(name, named)
-    setting = find_setting(table[-1], key, providers.schema_of, providers.sections, kind=kind)
-    return _Place(table if kind else (table[-1].replace("-", "_"),), key, setting)
+    setting = find_setting(table[-1], key, schema_of, sections, kind=kind)
+    return _Place(table if kind else tuple(table[-1].replace("-", "_").split(".")), key, setting)
 
 
 def _source() -> SettingsSource:
-    return SettingsSource(providers.schema_of, sections=providers.sections)
+    return SettingsSource(schema_of, sections=sections)
 
 
 @config.command("get")
@@ -87,10 +88,10 @@ def get_setting(name: str | None) -> None:
 
 def _schemas(settings: Settings) -> Iterator[tuple[tuple[str, ...], tuple[Setting, ...]]]:
     """Yield every table there can be, with what it may hold."""
-    for section in [*CORE, *providers.sections()]:
-        yield (section,), CORE.get(section) or providers.schema_of(section) or ()
+    for section in [*CORE, *sections()]:
+        yield (section,), CORE.get(section) or schema_of(section) or ()
     for name, kind in settings.named.items():
-        yield ("providers", kind, name), providers.schema_of(name, kind) or ()
+        yield ("providers", kind, name), schema_of(name, kind) or ()
 
 
 def _shown(setting: Setting, value: Any) -> str:
