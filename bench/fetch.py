@@ -27,6 +27,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
 CONCURRENCY = 32
 WARM_UP = 8  # pages
 CONTENDERS = ("webseam", "mcp-server-fetch", "ddgs extract")
@@ -79,7 +81,6 @@ async def contend(name: str, urls: list[str]) -> dict[str, float]:
 async def _contender(name: str, stack: contextlib.AsyncExitStack) -> Fetch:
     logging.disable(logging.CRITICAL)
     if name == "webseam":
-        sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
         import webseam
 
         settings: dict[str, Any] = {"fetch.allow": ["127.0.0.1"], "fetch.per_host": CONCURRENCY, "fetch.browser": False}

@@ -22,9 +22,9 @@ from webseam.model import as_json
 SOURCE = Path(webseam.__file__).parents[1]
 
 PUBLIC = {
-    "AllProvidersFailed", "AsyncWeb", "Attempt", "EgressDenied", "Outcome", "ProviderError", "RequestError",
-    "SearchHit", "SearchRequest", "SearchResponse", "SettingsError", "TransportError", "Web", "WebSeamError",
-    "__version__", "search",
+    "AllProvidersFailed", "AsyncWeb", "Attempt", "EgressDenied", "FetchError", "Outcome", "Page", "ProviderError",
+    "RequestError", "SearchHit", "SearchRequest", "SearchResponse", "SettingsError", "TransportError", "Web",
+    "WebSeamError", "__version__", "fetch", "read", "search",
 }  # fmt: skip
 
 
@@ -33,6 +33,25 @@ def test_the_public_names_are_these() -> None:
     assert PUBLIC - {"__version__"} <= set(dir(webseam))
     for name in PUBLIC:
         assert getattr(webseam, name) is not None
+
+
+def test_shortcuts_can_be_called_after_the_packages_of_their_names_were_imported() -> None:
+    program = (
+        "import webseam, webseam.search.run, webseam.fetch.pipeline\n"
+        "for shortcut in (webseam.search, webseam.fetch):\n"
+        "    try:\n"
+        "        shortcut('')\n"
+        "    except webseam.WebSeamError as error:\n"
+        "        print(error.outcome, error.detail)\n"
+        "print(webseam.search.run.__name__, webseam.fetch.pipeline.__name__)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    assert run.stdout.splitlines() == [
+        "invalid query: is empty",
+        "invalid url.not_absolute: is no absolute URL",
+        "webseam.search.run webseam.fetch.pipeline",
+    ]
 
 
 def test_a_name_that_is_none_is_an_attribute_error() -> None:
@@ -90,8 +109,8 @@ async def test_one_call_searches_and_leaves_nothing_behind() -> None:
         response = json.loads(out)
     assert [hit["url"] for hit in response["hits"]] == ["https://example.org/one", "https://example.org/two"]
     assert list(response) == [
-        "query", "hits", "outcome", "attempts", "answer", "notes", "dropped", "cached", "sent_to", "took", "detail",
-        "hint",
+        "query", "hits", "outcome", "attempts", "answer", "notes", "dropped", "cached", "sent_to", "pages", "took",
+        "detail", "hint",
     ]  # fmt: skip
     assert list(response["hits"][0]) == [
         "url", "title", "snippet", "published", "author", "site", "score", "providers", "passages",

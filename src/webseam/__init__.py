@@ -12,11 +12,15 @@ Names are loaded when they are first used, so that `import webseam` costs a mill
 
 from __future__ import annotations
 
+import sys
+
 from webseam.version import VERSION
 
 TYPE_CHECKING = False  # type checkers take it for true; importing `typing` would be most of what this import costs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
     from typing import Any
 
     from webseam.blocking import Web
@@ -125,3 +129,27 @@ def read(data: bytes | str, *, url: str, media_type: str | None = None, **option
     from webseam.fetch.given import read_given
 
     return read_given(data, url=url, media_type=media_type, **options)
+
+
+if not TYPE_CHECKING:
+    ModuleType = type(sys)
+_SHORTCUTS: dict[str, Callable[..., Any]] = {"search": search, "fetch": fetch}
+
+
+class _Package(ModuleType):
+    """A package that has the name of a shortcut, and can be called as that."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return _SHORTCUTS[self.__name__.rpartition(".")[2]](*arguments, **options)
+
+
+class _Root(ModuleType):
+    """This module. Importing `webseam.search.run` binds the package in place of the function `search`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _SHORTCUTS and type(value) is ModuleType:
+            value.__class__ = _Package
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Root

@@ -25,7 +25,8 @@ from tests.world import Connection, World
 from webseam.errors import Outcome
 
 FIELDS = [
-    "query", "hits", "outcome", "attempts", "answer", "notes", "dropped", "cached", "sent_to", "took", "detail", "hint",
+    "query", "hits", "outcome", "attempts", "answer", "notes", "dropped", "cached", "sent_to", "pages", "took",
+    "detail", "hint",
 ]  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""A pair: somebody else's client and the search of ours that asks for the same, for the table in `sdks/`."""
+"""A pair: somebody else's client and what of ours asks for the same: a search, for the table in `sdks/`, or a page, for
+that in `sdks/reading/`."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from urllib.parse import parse_qs
 
 from tests.wire import AUTHENTICATION, QUERY, Answer, captured
 from tests.wire.fake import KEY, Fake, search
+from tests.wire.pages import PAGE, written
+from tests.wire.pages import read as read_page
 from tests.wire.write import JSON
 from tests.world import Recorded, World
 from webseam import providers
@@ -63,8 +66,35 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A page as a client gave it, in words of ours. None for what that client lacks."""
+
+    markdown: str
+    title: str | None = None
+    published: str | None = None
+    author: str | None = None
+    final_url: str | None = None
+
+
+@dataclass(frozen=True)
+class PagePair:
+    """A client that reads `PAGE_URL` through a service, and our reading of it through the same.
+
+    Attributes: as of `Pair`; the answer is the service's as its folder in tests/wire says.
+    """
+
+    provider: str
+    reader: Callable[[str], Awaitable[Text]]
+    ours_differs: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    fields: bool = True
+    keyed: bool = True
+    least: int = 1
+
+
+@dataclass(frozen=True)
 class Compared:
-    """What a comparison covered: names of fields that both sent, and what was read of each result."""
+    """What a comparison covered: names of fields that both sent, and what was read of each result or of the page."""
 
     method: str
     path: str
@@ -79,8 +109,10 @@ def pairs(package: str) -> list[Any]:
     return [pair for name in names for pair in import_module(f"{package}.{name}").PAIRS]
 
 
-async def compare(pair: Pair) -> Compared:
-    """Run a client and our search against one fake; fail where they send or read something else."""
+async def compare(pair: Pair | PagePair) -> Compared:
+    """Run a client and our search or reading against one fake; fail where they send or read something else."""
+    if isinstance(pair, PagePair):
+        return await _compare_pages(pair)
     async with World() as world:
         fake = Fake(world, pair.answer)
         read = await pair.reader(fake.url)
@@ -98,7 +130,21 @@ async def compare(pair: Pair) -> Compared:
     return Compared(theirs.method, theirs.path, common, what)
 
 
-def _assert_sent_the_same(pair: Pair, theirs: Recorded, ours: Recorded) -> tuple[str, ...]:
+async def _compare_pages(pair: PagePair) -> Compared:
+    async with World() as world:
+        fake = Fake(world, written(pair.provider))
+        text = await pair.reader(fake.url)
+        (theirs,) = fake.requests
+        ours = (await read_page(pair.provider, fake.url, settings=pair.settings)).reading
+    common = _assert_sent_the_same(pair, theirs, fake.requests[1])
+    assert ours is not None
+    assert (ours.markdown.strip(), text.markdown.strip()) == (PAGE["markdown"], PAGE["markdown"])
+    also = [name for name in ("title", "published", "author", "final_url") if getattr(text, name) is not None]
+    assert {name: getattr(ours, name) for name in also} == {name: getattr(text, name) for name in also}
+    return Compared(theirs.method, theirs.path, common, ("text", *(name.replace("final_url", "URL") for name in also)))
+
+
+def _assert_sent_the_same(pair: Pair | PagePair, theirs: Recorded, ours: Recorded) -> tuple[str, ...]:
     assert (ours.method, ours.path) == (theirs.method, theirs.path)
     if pair.keyed:
         assert _identity(ours) == _identity(theirs)

@@ -11,6 +11,9 @@ provider: the tables find the folder.
     shape.json                                  how the service writes results down, and where it rightly differs from
                                                 the tables (see `Shape`)
     writer.py                                   how it writes them where JSON cannot say it: `write(rows)`
+    read_ok.json, read_not_found.json, …        where the service also reads pages: one page each (`url`) and all that
+                                                must come of it
+    read_shape.json                             how the service writes a page down (see `ReadShape`)
 
 Contents are invented. In every `settings`, `{url}` is the address of the fake.
 """
@@ -32,10 +35,13 @@ NETWORKED = tuple(
     for provider in providers.every()
     if getattr(provider, "means", "network") == "network" and not provider.local
 )
+READING = tuple(provider.id for provider in providers.every() if provider.reads)
 CAPTURED, SHAPE, WRITER = "captured", "shape", "writer.py"
+READ = "read_"  # what the names of files about reading pages begin with
 # Headers that say who somebody is. A key may also stand in the query, where a service documents nothing else.
 AUTHENTICATION = ("authorization", "x-api-key", "x-subscription-token", "ocp-apim-subscription-key")
 QUERY = "example domain registration"
+PAGE_URL = "https://example.org/guide"
 FIELDS = ("url", "title", "snippet", "published")  # of a result, in our words
 
 Answer = tuple[int, Mapping[str, str], bytes]
@@ -47,6 +53,7 @@ class Case:
 
     Attributes:
         search: options of the search, as for `AsyncWeb.search`; the query is `QUERY` unless given.
+        url: of the page, where the case is about reading one.
         settings: of the provider's own section; None takes one away that is set otherwise.
         answers: what the service says to one request after the other; the last one repeats.
         requests: how many requests must arrive, without the handshake of a protocol.
@@ -59,6 +66,7 @@ class Case:
     provider: str
     name: str
     search: dict[str, Any] = field(default_factory=dict)
+    url: str = PAGE_URL
     settings: dict[str, Any] = field(default_factory=dict)
     answers: tuple[Answer, ...] = ()
     requests: int = 1
@@ -104,9 +112,40 @@ class Shape:
         return name in self.row
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadShape:
+    """How a service that reads pages writes one down, and what is particular about it.
+
+    Attributes:
+        document: an answer as JSON, with `"$markdown"`, `"$title"`, `"$author"`, `"$published"` and `"$url"` where the
+            page's values stand; what the service does not give is absent.
+        unread: what it answers for a page it could not read (`status`, `json`), and the `outcome` that is.
+        settings: of the own section, for every test of this provider.
+        failures: rows of the table of failures, by id, and what of outcome, http_status and retry_after differs.
+        why: in words, for entries of `failures`.
+    """
+
+    document: Any
+    unread: dict[str, Any]
+    settings: dict[str, Any] = field(default_factory=dict)
+    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+
+    def gives(self, name: str) -> bool:
+        """Whether the service's answers have this value of a page at all."""
+        return f'"${name}"' in json.dumps(self.document)
+
+
 def names(provider: str) -> list[str]:
-    """Return the names of a provider's cases."""
-    return sorted(path.stem for path in (FOLDER / provider).glob("*.json") if path.stem not in (CAPTURED, SHAPE))
+    """Return the names of a provider's cases of searches."""
+    stems = (path.stem for path in (FOLDER / provider).glob("*.json"))
+    return sorted(stem for stem in stems if stem not in (CAPTURED, SHAPE) and not stem.startswith(READ))
+
+
+def read_names(provider: str) -> list[str]:
+    """Return the names of a provider's cases of pages."""
+    stems = (path.stem for path in (FOLDER / provider).glob(f"{READ}*.json"))
+    return sorted(stem for stem in stems if stem != READ + SHAPE)
 
 
 def case(provider: str, name: str) -> Case:
@@ -118,6 +157,7 @@ def case(provider: str, name: str) -> Case:
         provider=provider,
         name=name,
         search=document.get("search", {}),
+        url=document.get("url", PAGE_URL),
         settings=document.get("settings", {}),
         answers=answers,
         requests=document.get("requests", len(answers)),
@@ -137,6 +177,16 @@ def shape(provider: str) -> Shape:
     if (folder / WRITER).exists() and not (folder / f"{SHAPE}.json").exists():
         return Shape()
     return Shape(**read(provider, SHAPE))
+
+
+@cache
+def read_shape(provider: str) -> ReadShape:
+    """Return how a provider's service writes a page down.
+
+    Raises:
+        FileNotFoundError: it says nothing about that. TypeError: the file has a key that `ReadShape` has not.
+    """
+    return ReadShape(**read(provider, READ + SHAPE))
 
 
 def has_captured(provider: str) -> bool:

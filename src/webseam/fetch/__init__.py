@@ -1,5 +1,5 @@
-"""Reading a page: bytes to Markdown a model can use.
+"""Reading a page: from a URL to Markdown that a model can use.
 
-The parts stand here; the pipeline that joins them, and the command, are not there yet. Nothing of this package is
-loaded by a search.
+`request` is what is wanted, `pipeline` the order of what is tried, `service` what fetches share; readers, sites and the
+ways around a page that gives no text stand beside them. Nothing of this is loaded by a search that reads nothing.
 """

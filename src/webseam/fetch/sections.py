@@ -6,7 +6,6 @@ Apart from the registries, because settings must not know who reads what is set 
 from __future__ import annotations
 
 from webseam import providers
-from webseam.fetch import sites
 from webseam.schema import Setting
 from webseam.settings_file import SITES
 
@@ -14,6 +13,8 @@ from webseam.settings_file import SITES
 def schema_of(section: str, kind: str | None = None) -> tuple[Setting, ...] | None:
     """Return what may stand in a section, None when there is none of this name; see `providers.schema_of`."""
     if kind is None and section.startswith(f"{SITES}."):
+        from webseam.fetch import sites  # a search needs none of them
+
         site = sites.get(section.removeprefix(f"{SITES}.").replace("_", "-"))
         return site.schema() if site is not None else None
     return providers.schema_of(section, kind)
@@ -21,6 +22,8 @@ def schema_of(section: str, kind: str | None = None) -> tuple[Setting, ...] | No
 
 def sections() -> tuple[str, ...]:
     """Return the sections of all providers and sites."""
+    from webseam.fetch import sites
+
     return (*providers.sections(), *(section_of(site.id) for site in sites.every()))
 
 

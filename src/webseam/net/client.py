@@ -10,13 +10,25 @@ A `Client` belongs to one event loop. It never retries, except once where a kept
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from webseam.errors import EgressDenied, Outcome, TransportError
+from webseam.net.answer import (
+    asked_for_part,
+    body_length,
+    chunks,
+    drain,
+    give,
+    limit,
+    retire_if_out_of_step,
+    stream_of,
+    too_large,
+    watch_events,
+)
 from webseam.net.body import Body, BodyError, decoders, offered
 from webseam.net.exchange import CURRENT, Exchange
 from webseam.net.message import HeaderProblem, Headers, Overflow, RawHeaders, Request, Response, encode_headers
@@ -25,15 +37,16 @@ from webseam.net.proxy import parse_proxy
 from webseam.net.redact import Redactor, redact_url
 from webseam.net.redirect import FOLLOWED, LEADS_ON, Unresolved, next_request, read_location, unresolved
 from webseam.net.resolve import Resolver, SystemResolver
-from webseam.net.sse import EventParser, EventTooLarge
+from webseam.net.sse import EventTooLarge
 from webseam.net.url import join, parse
 from webseam.version import VERSION
 
 if TYPE_CHECKING:  # 150 ms of imports that only a request needs
     from httpcore2 import Response as Answer
 
+    from webseam.net.cache import Memory, ResponseCache
+    from webseam.net.cache_rules import Stored
     from webseam.net.lane import Lane, Target
-    from webseam.net.stream import Stream
 
 __all__ = ["Client", "Headers", "Overflow", "Request", "Response"]
 
@@ -42,7 +55,7 @@ CONNECT_TIMEOUT = 5.0  # seconds for one address: a SYN is sent again after 1 an
 MAX_HEADERS = 256  # fields of an answer
 _REMEMBERED = 256  # URLs, and sets of headers, whose encoded form is kept
 
-_NO_BODY = frozenset({204, 304})
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # RFC 9110, 9.2.1: what does not change what is at a URL
 _SENDS_BODY = frozenset({"POST", "PUT", "PATCH"})
 
 _Key = TypeVar("_Key")
@@ -59,6 +72,7 @@ class Client:
             `local_dns` they are resolved and judged here as well.
         ca_bundle: a file of certificate authorities instead of the operating system's.
         connect_timeout: seconds for one address, within the deadline of the request.
+        cache: keeps answers for requests that ask for it. The policy judges each hop that it answers, too.
 
     Raises:
         RequestError: the proxy cannot be read.
@@ -73,6 +87,7 @@ class Client:
         ca_bundle: str | None = None,
         user_agent: str = USER_AGENT,
         connect_timeout: float = CONNECT_TIMEOUT,
+        cache: ResponseCache | None = None,
     ) -> None:
         self._proxy = parse_proxy(proxy) if proxy else None
         self._through = f" (through the proxy {self._proxy})" if self._proxy else ""
@@ -81,6 +96,7 @@ class Client:
         self._ca_bundle = ca_bundle
         self._connect_timeout = connect_timeout
         self._user_agent = user_agent
+        self._cache = cache
         self._lane: Lane | None = None
         self._targets: dict[str, Target] = {}
         self._encoded: dict[tuple[tuple[str, str], ...], RawHeaders] = {}
@@ -143,19 +159,73 @@ class Client:
             if self._proxy and self._policy.local_dns:  # nothing is dialled here that would be judged on the way
                 exchange.answers = await lane.backend.judged_addresses(target.url, exchange)
             headers = self._headers(request, exchange)
-            answer = await lane.ask(request.method, target, headers, request.body, exchange)
-            try:
-                fields = self._read_head(answer, request, exchange)
-                if not self._leads_on(request, answer.status, exchange):
-                    return await self._read_answer(answer, fields, request, target, exchange)
-                location = read_location(fields, exchange)
-                await _drain(answer, _body_length(fields, request.method, answer.status))
-            finally:
-                await answer.aclose()
-            following = await self._next_target(target, location, seen, exchange)
+            memory = self._memory(request, target, headers)
+            came = await self._recall(memory, request, target, exchange) if memory else None
+            if came is None:
+                came = await self._ask(memory, request, target, headers, exchange)
+            if isinstance(came, Response):
+                return came
+            following = await self._next_target(target, came, seen, exchange)
             request = next_request(request, target.url, following.url)
             target = following
             seen.append(target.url.href)
+
+    async def _ask(
+        self, memory: Memory | None, request: Request, target: Target, headers: RawHeaders, exchange: Exchange
+    ) -> Response | str:
+        """Return the answer of the server, or where it redirects to."""
+        conditions = memory.conditions if memory else []
+        answer = await self._open_lane().ask(request.method, target, [*headers, *conditions], request.body, exchange)
+        try:
+            fields = self._read_head(answer, request, exchange)
+            if memory and conditions and answer.status == 304:
+                await drain(answer, 0)
+                stored = await memory.confirmed(fields)
+                if stored is not None:
+                    return self._give(stored, request, exchange, peer=stream_of(answer).peer)
+            elif not self._leads_on(request, answer.status, exchange):
+                return await self._read_answer(answer, fields, request, target, exchange, memory)
+            else:
+                location = read_location(fields, exchange)
+                await drain(answer, body_length(fields, request.method, answer.status))
+                if memory:
+                    memory.learn(answer.status, fields, b"", whole=True)
+                return location
+        finally:
+            await answer.aclose()
+        exchange.begin(target.url, exchange.answers)
+        return await self._ask(memory, request, target, headers, exchange)  # without conditions this time
+
+    # What is kept.
+
+    def _memory(self, request: Request, target: Target, headers: RawHeaders) -> Memory | None:
+        """Return what the cache is to a request."""
+        if self._cache is None:
+            return None
+        if request.method not in _SAFE:
+            self._cache.forget_url(target.url.href)  # before it is sent: whether it failed is not always known
+        if request.cache == "off":
+            return None
+        from webseam.net.cache import memory_of
+
+        return memory_of(self._cache, request, target.url.href, headers)
+
+    async def _recall(
+        self, memory: Memory, request: Request, target: Target, exchange: Exchange
+    ) -> Response | str | None:
+        """Return the answer that is kept and fresh, or where it redirects to, if it might be fetched today as well."""
+        stored = await memory.fresh()
+        if stored is None:
+            return None
+        if not self._proxy or self._policy.local_dns:
+            await self._open_lane().backend.judged_addresses(target.url, exchange)
+        return self._give(stored, request, exchange, peer=None)
+
+    def _give(self, stored: Stored, request: Request, exchange: Exchange, *, peer: str | None) -> Response | str:
+        """Return what is kept, or where it redirects to."""
+        if self._leads_on(request, stored.status, exchange):
+            return read_location(stored.headers, exchange)
+        return give(stored, request, exchange, peer=peer)
 
     def _open_lane(self) -> Lane:
         if self._lane is None:
@@ -261,30 +331,37 @@ class Client:
             raise exchange.failed(Outcome.BAD_RESPONSE, "headers_too_large", detail)
         headers = Headers(answer.headers)
         if request.overflow == "refuse":
-            if answer.status == 206 and not _asked_for_part(request):
+            if answer.status == 206 and not asked_for_part(request):
                 detail = "{host} sent a part of the content, and the whole was asked for"
                 raise exchange.failed(Outcome.BAD_RESPONSE, "truncated", detail)
-            length = _body_length(headers, request.method, answer.status)
-            if length is not None and length > request.max_bytes:
-                raise _too_large(f"announces {length:,} bytes", request, exchange)
+            length = body_length(headers, request.method, answer.status)
+            most = limit(request, headers)
+            if length is not None and length > most:
+                raise too_large(f"announces {length:,} bytes", most, exchange)
         return headers
 
     async def _read_answer(
-        self, answer: Answer, headers: Headers, request: Request, target: Target, exchange: Exchange
+        self,
+        answer: Answer,
+        headers: Headers,
+        request: Request,
+        target: Target,
+        exchange: Exchange,
+        memory: Memory | None,
     ) -> Response:
         exchange.phase = "body"
-        peer = _stream(answer).peer
-        length = _body_length(headers, request.method, answer.status)
+        peer, most = stream_of(answer).peer, limit(request, headers)
+        length = body_length(headers, request.method, answer.status)
         try:
             coders = decoders(headers.get_all("content-encoding"))
-            body = Body(coders, limit=request.max_bytes, watch=_watch_events(request, headers))
-            async with aclosing(_chunks(answer)) as chunks:
-                async for data in chunks:
+            body = Body(coders, limit=most, watch=watch_events(request, headers))
+            async with aclosing(chunks(answer)) as pieces:
+                async for data in pieces:
                     if not body.feed(data):
                         break
                 else:
                     body.finish()
-                    _retire_if_out_of_step(answer, headers, length)
+                    retire_if_out_of_step(answer, headers, length)
         except BodyError as error:
             detail = f"{{host}} sent a body that cannot be read: {error}"
             raise exchange.failed(Outcome.BAD_RESPONSE, error.kind, detail) from None
@@ -292,73 +369,18 @@ class Client:
             detail = f"{{host}} streams too much: {error}"
             raise exchange.failed(Outcome.BAD_RESPONSE, "event_too_large", detail) from None
         if body.truncated and request.overflow == "refuse":
-            raise _too_large("sent more", request, exchange)
+            raise too_large("sent more", most, exchange)
+        if memory:
+            memory.learn(answer.status, headers, body.content(), whole=not body.truncated)
         return Response(
             status=answer.status,
             headers=headers,
             url=target.url.href,
             body=body.content(),
-            truncated=body.truncated or (answer.status == 206 and not _asked_for_part(request)),
+            truncated=body.truncated or (answer.status == 206 and not asked_for_part(request)),
             timings=exchange.timings(),
             peer=peer,
         )
-
-
-def _stream(answer: Answer) -> Stream:
-    return cast("Stream", answer.extensions["network_stream"])
-
-
-def _chunks(answer: Answer) -> AsyncGenerator[bytes]:
-    """Return the body of an answer as it comes in. To be closed, or the pool waits for the garbage collector."""
-    return cast("AsyncGenerator[bytes]", answer.stream.__aiter__())  # type: ignore[union-attr]
-
-
-async def _drain(answer: Answer, length: int | None) -> None:
-    """Read the body of a redirect if it is here already: then its connection can be used for the next request."""
-    if length is not None and _stream(answer).answer.after_head == length:
-        async with aclosing(_chunks(answer)) as chunks:
-            async for _ in chunks:
-                pass
-
-
-def _retire_if_out_of_step(answer: Answer, headers: Headers, length: int | None) -> None:
-    """Keep a connection from being used again when it is not certain where its answer ended."""
-    two_lengths = "transfer-encoding" in headers and "content-length" in headers
-    if two_lengths or _stream(answer).answer.has_more_than(length):
-        _stream(answer).retire()
-
-
-def _body_length(headers: Headers, method: str, status: int) -> int | None:
-    """Return the length of a body that was announced; None when it ends with a last chunk or with the connection."""
-    if method == "HEAD" or status in _NO_BODY:
-        return 0
-    lengths = headers.raw(b"content-length")
-    return int(lengths[0]) if lengths and "transfer-encoding" not in headers else None
-
-
-def _asked_for_part(request: Request) -> bool:
-    return any(name.lower() == "range" for name, _ in request.headers)
-
-
-def _too_large(what: str, request: Request, exchange: Exchange) -> TransportError:
-    detail = f"{{host}} {what}; at most {request.max_bytes:,} bytes are read"
-    return exchange.failed(Outcome.UNSUPPORTED, "too_large", detail)
-
-
-def _watch_events(request: Request, headers: Headers) -> Callable[[bytes], int | None] | None:
-    """Return what ends the reading of an event stream once the last event that is needed has come."""
-    stop_at = request.stop_at
-    if stop_at is None or not (headers.get("content-type") or "").lower().startswith("text/event-stream"):
-        return None
-    parser = EventParser()
-
-    def watch(piece: bytes) -> int | None:
-        for event in parser.feed(piece):
-            if stop_at(event.data):
-                return event.end
-        return None
-
-    return watch
 
 
 def _remember(memory: dict[_Key, _Value], key: _Key, value: _Value) -> None:

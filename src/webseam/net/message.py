@@ -14,6 +14,7 @@ from typing import Literal
 from webseam.text import clean
 
 Overflow = Literal["refuse", "truncate"]
+CacheUse = Literal["use", "refresh", "off"]
 RawHeaders = list[tuple[bytes, bytes]]
 
 MAX_BODY = 5 * 1024 * 1024  # decoded bytes; the largest search answers seen are under 2 MiB
@@ -32,8 +33,12 @@ class Request:
         headers: sent as given. The client adds Host, Content-Length, and User-Agent and Accept-Encoding if missing.
         secrets: texts that must never show in an error about this request.
         max_bytes: the most decoded bytes of body that are kept.
+        limit_of: tells that from the headers of the answer, in place of `max_bytes`.
         overflow: what a longer body means: "refuse" raises, "truncate" returns the first `max_bytes`.
         stop_at: for event streams: given the data of each event, True means that nothing after it is wanted.
+        cache: for a client that has one: "use" takes an answer that is kept and fresh, "refresh" asks the server every
+            time and keeps what it says, "off" neither takes nor keeps. Only GETs without secrets, without fields that
+            name somebody and without `stop_at` are kept, whatever this says.
     """
 
     method: str
@@ -42,8 +47,10 @@ class Request:
     body: bytes = field(default=b"", repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     max_bytes: int = MAX_BODY
+    limit_of: Callable[[Headers], int] | None = field(default=None, repr=False)
     overflow: Overflow = "refuse"
     stop_at: Callable[[str], bool] | None = field(default=None, repr=False)
+    cache: CacheUse = "off"
 
     def __repr__(self) -> str:  # a key may stand in the query
         from webseam.net.redact import Redactor, redact_url
@@ -74,6 +81,12 @@ class Headers:
     def raw(self, name: bytes) -> list[bytes]:
         """Return the values of a field (its name in lower case) as bytes, before cleaning could hide what was sent."""
         return self._fields.get(name, [])
+
+    def pairs(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield every (name in lower case, value) as bytes, as they were sent."""
+        for name, values in self._fields.items():
+            for value in values:
+                yield name, value
 
     def items(self) -> Iterator[tuple[str, str]]:
         """Yield every (name in lower case, value)."""
@@ -133,7 +146,9 @@ class Response:
         truncated: the body is only the beginning, or only a part, of what the server has.
         timings: seconds: "dns", "connect", "tls" (0.0 on a kept connection), "first_byte" (since the request was
             written), "total". Sums over redirects.
-        peer: the address that was dialled; None behind a proxy.
+        peer: the address that was dialled; None behind a proxy, and when nothing was.
+        cached: the body was kept from an earlier request; it was fresh, or the server has just said that it holds.
+        stored_at: when a cached body was received, in seconds since the epoch.
     """
 
     status: int
@@ -143,6 +158,8 @@ class Response:
     truncated: bool = False
     timings: dict[str, float] = field(default_factory=dict)
     peer: str | None = None
+    cached: bool = False
+    stored_at: float | None = None
 
     def __repr__(self) -> str:  # a key may stand in the query
         from webseam.net.redact import redact_url

@@ -38,18 +38,21 @@ def read_location(headers: Headers, exchange: Exchange) -> str:
         TransportError: there is none, more than one, or one that cannot be a URL.
     """
     values = headers.raw(b"location")
-    problem = None
+    problem, location = None, ""
     if not values:
         problem = "without saying where to"
     elif len(values) > 1:
         problem = f"to {len(values)} places at once"
     elif len(values[0]) > MAX_URL:
         problem = f"to a URL of {len(values[0]):,} bytes"
-    elif not values[0].isascii():
-        problem = "to a URL with bytes that no URL has"
+    else:
+        try:
+            location = values[0].decode("utf-8")  # not allowed, but sent, and followed by every browser
+        except UnicodeDecodeError:
+            problem = "to a URL with bytes that no URL has"
     if problem is not None:
         raise exchange.failed(Outcome.BAD_RESPONSE, "location", f"{{host}} redirects {problem}")
-    return values[0].decode("ascii")
+    return location
 
 
 def next_request(request: Request, current: URL, following: URL) -> Request:

@@ -9,15 +9,15 @@ Must not import the client of `webseam.net`, only its values.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final, Literal, Protocol, Self
 from urllib.parse import quote_plus, urlencode
 
 from webseam.config import PROVIDER_COMMON, Setting, Settings
-from webseam.errors import ProviderError
+from webseam.errors import Outcome, ProviderError
 from webseam.model import Kind, SearchRequest
 from webseam.net.message import Request
 from webseam.process import Program
@@ -105,6 +105,31 @@ Step = Request | Aside | Program
 Conversation = Generator[Step, Any, Parsed]
 
 
+@dataclass(slots=True, kw_only=True)
+class ReadPage:
+    """What a service made of one page, value by value as it came: all of it is cleaned and judged by who asked.
+
+    Attributes:
+        markdown: the text of the page; None or "" when the service found none.
+        final_url: where redirects led it. status: what the page's own server answered, where that is told.
+        problem: why that page could not be read, in quoted words. The service works: nothing is held against it.
+        outcome: what the problem is, where neither `status` nor its words say so.
+        cost: US dollars this call cost, when the answer says; None leaves it to `read_price`.
+    """
+
+    markdown: object = None
+    title: object = None
+    author: object = None
+    published: object = None
+    language: object = None
+    final_url: object = None
+    status: object = None
+    problem: str = ""
+    outcome: Outcome | None = None
+    notes: Sequence[str] = ()
+    cost: float | None = None
+
+
 class Provider:
     """Base of all providers. A subclass is class attributes, `request` and `parse`.
 
@@ -128,6 +153,7 @@ class Provider:
         hint: what to do when it cannot be used. remark: what its users should know, for `webseam doctor`.
         retried_status: statuses worth one more try; None = those that usually pass.
         retries_broken: an answer that cannot be decoded is worth one more try too.
+        reads: can also read one page, see `read_request`. read_price: US dollars a page, as `price`.
     """
 
     id: ClassVar[str]
@@ -156,6 +182,8 @@ class Provider:
     retries_broken: ClassVar[bool] = False
     hint: ClassVar[str] = ""
     remark: ClassVar[str] = ""
+    reads: ClassVar[bool] = False
+    read_price: ClassVar[float | None] = None
 
     def schema(self) -> tuple[Setting, ...]:
         """All keys of this provider's section."""
@@ -245,6 +273,31 @@ class Provider:
         """
         return None
 
+    def read_routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        """Return the places where pages are read, in order, as `routes` does for searches; priced for one page."""
+        own = config.price != self.price  # a price from the settings
+        return (config if own else replace(config, price=self.read_price),)
+
+    def read_unavailable(self, config: ProviderConfig) -> str | None:
+        """Why no page can be read with this setup, or None; see `unavailable`."""
+        return self.unavailable(config)
+
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        """Describe the call that reads the page at `url`, as Markdown where that can be asked for."""
+        raise NotImplementedError
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        """Read a 2xx answer: a page, or that this one page could not be read.
+
+        Raises:
+            ProviderError: as `parse`.
+        """
+        raise NotImplementedError
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        """Judge an answer that is not 2xx: an error, that only the page is to blame, or None for the common rules."""
+        return None
+
 
 def read_page(provider: Provider, request: Request, search: SearchRequest, config: ProviderConfig) -> Conversation:
     """Send one request and read its answer: the conversation of most providers, and that of each further page."""
@@ -260,6 +313,19 @@ def read_page(provider: Provider, request: Request, search: SearchRequest, confi
             continue
         raise judged if isinstance(judged, ProviderError) else failure(reply)
     return provider.parse(reply, search, config)
+
+
+def read_url(provider: Provider, url: str, config: ProviderConfig) -> Generator[Step, Any, ReadPage]:
+    """Send the request that reads a page, and read its answer."""
+    from webseam.providers.verdicts import failure
+
+    reply: Reply = yield provider.read_request(url, config)
+    if 200 <= reply.status < 300:
+        return provider.read_answer(reply, url, config)
+    judged = provider.read_failure(reply, url, config)
+    if isinstance(judged, ReadPage):
+        return judged
+    raise judged or failure(reply)
 
 
 def post_json(
@@ -304,6 +370,7 @@ __all__ = [
     "Parsed",
     "Provider",
     "ProviderConfig",
+    "ReadPage",
     "Reply",
     "Setting",
     "Step",
@@ -312,6 +379,7 @@ __all__ = [
     "get",
     "post_json",
     "read_page",
+    "read_url",
     "rows",
     "shape",
 ]

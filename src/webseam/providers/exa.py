@@ -1,4 +1,4 @@
-"""Exa's search API. Wire: https://docs.exa.ai/reference/search, as its official Python SDK sends it."""
+"""Exa's search, and its reading of pages. Wire: https://docs.exa.ai/reference, as its official Python SDK sends it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Setting,
     post_json,
     rows,
+    shape,
 )
 from webseam.providers.options import date_range, hosts, whole_hosts
 
 CATEGORY: Final[dict[Kind, str]] = {"news": "news", "paper": "publication", "code": "github"}
 _TYPES = ("auto", "lite", "deep", "deep-lite", "deep-reasoning", "fast", "instant", "neural")
 _HIGHLIGHTS_IN_SNIPPET = 3
+_KEPT_OUT: Final = (b"SOURCE_NOT_AVAILABLE", b"ROBOTS")  # tags of pages that Exa may not read
 
 
 class Exa(Provider):
@@ -60,6 +63,8 @@ class Exa(Provider):
     max_count = 100
     interval = 0.1  # 10 requests a second a key
     price = 0.005
+    reads = True
+    read_price = 0.001
     hint = "get a key at exa.ai, then: webseam key set exa"
 
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
@@ -105,6 +110,43 @@ class Exa(Provider):
         parsed.notes = [*parsed.notes, *date_notes(search)]
         return parsed
 
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        return post_json(config, "/contents", {"urls": [url], "text": True}, ("x-api-key", config.key))
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        """Older versions told by the status of the whole call that the one page could not be read."""
+        from webseam.providers.verdicts import failure, message_of
+
+        error, body = failure(reply), reply.response.body
+        refused = reply.status == 403 and any(tag in body for tag in _KEPT_OUT)
+        if refused or (reply.status == 422 and error.outcome in (Outcome.BAD_RESPONSE, Outcome.UNSUPPORTED)):
+            words = reply.quote(message_of(reply.fields())) or error.detail
+            return ReadPage(problem=words, outcome=Outcome.BLOCKED if refused else None)
+        return None
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        found = rows(reply, document, "results")
+        statuses = _list(document.get("statuses"))
+        failed = next((one for one in statuses if isinstance(one, dict) and one.get("status") == "error"), None)
+        cost = _cost(document)
+        if not found:
+            if failed is None and not statuses:
+                raise shape(reply, document, "page in its results")
+            told = failed.get("error") if failed else None
+            stated = told if isinstance(told, dict) else {}
+            words = reply.quote(str(stated.get("tag") or "it has no text of that page"))
+            return ReadPage(problem=words, status=stated.get("httpStatusCode"), cost=cost)
+        row = found[0]
+        return ReadPage(
+            markdown=row.get("text"),
+            title=row.get("title"),
+            author=row.get("author"),
+            published=row.get("publishedDate"),
+            final_url=row.get("url"),
+            cost=cost,
+        )
+
 
 def instants(search: SearchRequest) -> tuple[str | None, str | None]:
     """Return the first and the last wanted moment: Exa takes moments, and both days are to be whole."""
@@ -139,16 +181,21 @@ def parse_results(document: Any, reply: Reply, provider: str) -> Parsed:
             score=row.get("score"),
             passages=highlights or ([text] if text else ()),
         )
-    cost = document.get("costDollars")
-    total = cost.get("total") if isinstance(cost, dict) else None
     return hits.parsed(
-        cost=float(total) if isinstance(total, (int, float)) else None,
+        cost=_cost(document),
         notes=[
             f"Exa: {reply.quote(str(remark.get('message') or remark.get('code')))}"
             for remark in [*_list(document.get("notices")), *_list(document.get("warnings"))]
             if isinstance(remark, dict)
         ],
     )
+
+
+def _cost(document: Any) -> float | None:
+    """Return what the call cost; None leaves it to the price."""
+    cost = document.get("costDollars")
+    total = cost.get("total") if isinstance(cost, dict) else None
+    return float(total) if isinstance(total, (int, float)) else None
 
 
 def _list(value: object) -> list[Any]:

@@ -1,6 +1,7 @@
-"""Firecrawl's search API, hosted or self-hosted. Wire: https://docs.firecrawl.dev, as its official Python SDK sends it.
+"""Firecrawl's search and its reading of pages, hosted or self-hosted.
 
-Reading the pages found (`scrapeOptions`) is never asked for: each costs credits, and pages have their own command.
+Wire: https://docs.firecrawl.dev, as its official Python SDK sends it. A search never asks for the pages found
+(`scrapeOptions`): each costs credits, and pages have their own command.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Setting,
     post_json,
@@ -32,6 +34,16 @@ _CATEGORY: Final[dict[Kind, str]] = {"code": "github", "paper": "research"}
 _OLD_SECTIONS: Final = ("data", "results")  # where self-hosted servers of older versions put their list
 _VERSIONS: Final = ("/v1", "/v2")  # which addresses of other tools often end with
 _CREDIT_DOLLARS: Final = 0.00085
+_FRESH: Final = 4 * 3_600_000  # milliseconds; an older copy of a page is not taken, as the SDK has it
+_PAGE_CODES: Final = {  # of its errors, what is the page's doing; the others that begin so are just that
+    "SCRAPE_TIMEOUT": Outcome.TIMEOUT,
+    "SCRAPE_DNS_RESOLUTION_ERROR": Outcome.NETWORK,
+    "SCRAPE_SSL_ERROR": Outcome.NETWORK,
+    "SCRAPE_SITE_ERROR": Outcome.UPSTREAM,
+    "SCRAPE_PDF_ANTIBOT_ERROR": Outcome.BLOCKED,
+    "SCRAPE_DOCUMENT_ANTIBOT_ERROR": Outcome.BLOCKED,
+    "SCRAPE_UNSUPPORTED_FILE_ERROR": Outcome.UNSUPPORTED,
+}
 _TERMS = "THIRD_PARTY_DATA_TERMS_REQUIRED"
 
 
@@ -58,6 +70,8 @@ class Firecrawl(Provider):
     kinds = {"news": NATIVE, "code": NATIVE, "paper": NATIVE}
     max_count = 100
     price = 0.0017  # 2 credits for every 10 results
+    reads = True
+    read_price = _CREDIT_DOLLARS
     hint = "get a key at firecrawl.dev, then: webseam key set firecrawl"
 
     def unavailable(self, config: ProviderConfig) -> str | None:
@@ -83,10 +97,12 @@ class Firecrawl(Provider):
             "excludeDomains": None if included else whole_hosts(search.exclude_domains),
             "origin": "webseam",
         }
-        headers = (("Authorization", f"Bearer {config.key}"),) if config.key else ()
-        return post_json(_without_version(config), "/v2/search", body, *headers)
+        return _post(config, "/v2/search", body)
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
+        return self._refused(reply, config)
+
+    def _refused(self, reply: Reply, config: ProviderConfig) -> ProviderError | None:
         from webseam.providers.verdicts import failure
 
         if reply.status not in (401, 403):
@@ -111,6 +127,56 @@ class Firecrawl(Provider):
                 passages=[text] if isinstance(text, str) else (),
             )
         return hits.parsed(cost=_cost(document, config), notes=_notes(reply, document, config))
+
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        body: dict[str, Any] = {
+            "url": url,
+            "formats": ["markdown"],
+            "onlyMainContent": True,
+            "blockAds": True,
+            "maxAge": _FRESH,
+            "storeInCache": False,  # what somebody here reads is not kept for other customers
+            "timeout": int(config.timeout * 1000),
+            "origin": "webseam",
+        }
+        return _post(config, "/v2/scrape", body)
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        from webseam.providers.verdicts import message_of
+
+        fields = reply.fields()
+        code, words = str(fields.get("code")), message_of(fields)
+        if code.startswith("SCRAPE_"):
+            return ReadPage(problem=reply.quote(words or code), outcome=_PAGE_CODES.get(code))
+        if reply.status == 403 and "website" in words.lower() and "support" in words.lower():
+            return ReadPage(problem=reply.quote(words), outcome=Outcome.BLOCKED)
+        return self._refused(reply, config)
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        page = document.get("data") if isinstance(document, dict) and document.get("success") is True else None
+        if not isinstance(page, dict):
+            raise shape(reply, document, "data")
+        told = page.get("metadata")
+        about = told if isinstance(told, dict) else {}
+        error = about.get("error")
+        return ReadPage(
+            markdown=page.get("markdown"),
+            title=about.get("title"),
+            author=about.get("author"),
+            published=about.get("publishedTime"),
+            language=about.get("language"),
+            final_url=about.get("url") or about.get("sourceURL"),
+            status=about.get("statusCode"),
+            problem=reply.quote(error) if isinstance(error, str) else "",
+            cost=_cost(about, config),
+            notes=[*_notes(reply, document, config), *_warnings(reply, page)],
+        )
+
+
+def _post(config: ProviderConfig, path: str, body: dict[str, Any]) -> Request:
+    headers = (("Authorization", f"Bearer {config.key}"),) if config.key else ()
+    return post_json(_without_version(config), path, body, *headers)
 
 
 def _is_anonymous(config: ProviderConfig) -> bool:
@@ -157,8 +223,12 @@ def _cost(document: Any, config: ProviderConfig) -> float | None:
 
 
 def _notes(reply: Reply, document: Any, config: ProviderConfig) -> list[str]:
-    warning = document.get("warning")
-    notes = [f"Firecrawl: {reply.quote(warning)}"] if isinstance(warning, str) and warning.strip() else []
+    notes = _warnings(reply, document)
     if _is_anonymous(config):
         notes.append(keyless_note("Firecrawl", "firecrawl.keyless"))
     return notes
+
+
+def _warnings(reply: Reply, document: Any) -> list[str]:
+    warning = document.get("warning")
+    return [f"Firecrawl: {reply.quote(warning)}"] if isinstance(warning, str) and warning.strip() else []

@@ -1,15 +1,18 @@
-"""Jina's search. Wire: https://jina.ai/reader, as its official command line sends it; `s` is its older address.
+"""Jina's search and its reader. Wire: https://jina.ai/reader, as its official command line sends it.
 
-At `s` every hit is read as a page unless that is switched off, which is slow and dear; so it is always switched off.
-Anonymous search is gone.
+The reader has an address of its own and needs no key; with one it may be asked more often. Anonymous search is gone.
+`s` is the older address of the search: there every hit is read as a page unless that is switched off, which is slow
+and dear; so it is always switched off.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, Final
 
 from webseam.config import Settings
+from webseam.errors import Outcome, ProviderError
 from webseam.model import Freshness, SearchRequest
 from webseam.net.message import Request
 from webseam.providers.base import (
@@ -19,6 +22,7 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Setting,
     get,
@@ -30,6 +34,12 @@ from webseam.providers.options import bucket, hosts, with_sites
 
 _OLD_BASE: Final = "https://s.jina.ai"
 _AGES: Final[dict[Freshness, str]] = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+_PAGE_ERRORS: Final = {  # names of errors that are the page's doing
+    "AssertionFailureError": None,
+    "ParamValidationError": None,  # beside a setting of ours it can only be the address
+    "SecurityCompromiseError": Outcome.BLOCKED,  # a site that Jina may not read, or not for everybody
+}
+_TARGET_STATUS: Final = re.compile(r"returned error (\d{3})")
 _WITHOUT_PAGES: Final = (("X-Respond-With", "no-content"), ("X-Retain-Images", "none"))
 
 
@@ -42,6 +52,7 @@ class Jina(Provider):
     key_env = ("JINA_API_KEY",)
     settings = (
         Setting(name="endpoint", default="svip", choices=("svip", "s"), help="s = the older address, s.jina.ai"),
+        Setting(name="reader_url", default="https://r.jina.ai", guarded=True, help="where pages are read"),
     )
     options = {
         "include_domains": EMULATED,
@@ -53,6 +64,7 @@ class Jina(Provider):
     }
     kinds = {"paper": NATIVE}
     max_count = 20
+    reads = True  # priced by the token
     hint = "get a key at jina.ai, then: webseam key set jina"
 
     def fitted(self, config: ProviderConfig) -> Provider:
@@ -93,6 +105,44 @@ class Jina(Provider):
                 passages=[text] if isinstance(text, str) else (),
             )
         return hits.parsed()
+
+    def read_routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        return (replace(config, base_url=config.values["reader_url"], price=config.price if config.key else 0.0),)
+
+    def read_unavailable(self, config: ProviderConfig) -> str | None:
+        return None
+
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        authorized = (("Authorization", f"Bearer {config.key}"),) if config.key else ()
+        return post_json(config, "/", {"url": url}, *authorized)
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        name = str(reply.fields().get("name"))
+        if name not in _PAGE_ERRORS:
+            return None
+        from webseam.providers.verdicts import message_of
+
+        return ReadPage(problem=reply.quote(message_of(reply.fields()) or name), outcome=_PAGE_ERRORS[name])
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        page = document.get("data") if isinstance(document, dict) else None
+        if not isinstance(page, dict) or document.get("code") not in (None, 200):
+            raise shape(reply, document, "data")
+        warning = page.get("warning")
+        words = reply.quote(warning) if isinstance(warning, str) and warning.strip() else ""
+        status = _TARGET_STATUS.search(words)
+        walled = "captcha" in words.lower()
+        return ReadPage(
+            markdown=page.get("content"),
+            title=page.get("title"),
+            published=page.get("publishedTime"),
+            final_url=page.get("url"),
+            status=int(status[1]) if status else None,
+            problem=words if status or walled else "",
+            outcome=Outcome.BLOCKED if walled else None,
+            notes=[f"Jina: {words}"] if words else [],
+        )
 
 
 def _is_old(config: ProviderConfig) -> bool:

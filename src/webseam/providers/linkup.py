@@ -1,4 +1,4 @@
-"""Linkup's search API. Wire: https://docs.linkup.so, as its official Python SDK sends it."""
+"""Linkup's search, and its reading of pages. Wire: https://docs.linkup.so, as its official Python SDK sends it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,26 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Setting,
     post_json,
     rows,
+    shape,
 )
 from webseam.providers.options import date_range, hosts, whole_hosts
 
 _PRICES: Final = {"standard": 0.005, "fast": 0.005, "flash": 0.005, "deep": 0.05}
 _MAX_DOMAINS: Final = 100
 _NOTHING_FOUND: Final = b"SEARCH_QUERY_NO_RESULT"
+_PAGE_CODES: Final = {  # of its errors, all HTTP 400, what is the page's doing
+    "FETCH_ERROR": None,
+    "FETCH_RESPONSE_TOO_LARGE": Outcome.UNSUPPORTED,
+    "FETCH_TARGET_NOT_FOUND": Outcome.NOT_FOUND,
+    "FETCH_TARGET_UNREACHABLE": Outcome.NETWORK,
+    "FETCH_UNSUPPORTED_CONTENT_TYPE": Outcome.UNSUPPORTED,
+    "FETCH_URL_IS_FILE": Outcome.UNSUPPORTED,
+}
 
 
 class Linkup(Provider):
@@ -46,6 +56,8 @@ class Linkup(Provider):
     }
     max_count = 50
     price = _PRICES["standard"]
+    reads = True
+    read_price = 0.005  # with the page's scripts run, which is why it is asked
     hint = "get a key at app.linkup.so, then: webseam key set linkup"
 
     def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
@@ -68,7 +80,7 @@ class Linkup(Provider):
             "fromDate": after,
             "toDate": before,
         }
-        return post_json(config, _path(config), body, ("Authorization", f"Bearer {config.key}"))
+        return post_json(config, _path(config, "/search"), body, ("Authorization", f"Bearer {config.key}"))
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
         if reply.status == 400 and _NOTHING_FOUND in reply.response.body:
@@ -86,7 +98,26 @@ class Linkup(Provider):
         nothing = not hits.found and not hits.dropped
         return hits.parsed(cost=0.0 if nothing else None)  # only answers with results are charged
 
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        body = {"url": url, "renderJs": True, "extractImages": False}
+        return post_json(config, _path(config, "/fetch"), body, ("Authorization", f"Bearer {config.key}"))
 
-def _path(config: ProviderConfig) -> str:
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        stated = reply.fields().get("error")
+        code = str(stated.get("code")) if isinstance(stated, dict) else ""
+        if reply.status != 400 or not isinstance(stated, dict) or code not in _PAGE_CODES:
+            return None
+        words = stated.get("message")
+        problem = reply.quote(words if isinstance(words, str) and words.strip() else code)
+        return ReadPage(problem=problem, outcome=_PAGE_CODES[code])
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        if not isinstance(document, dict) or "markdown" not in document:
+            raise shape(reply, document, "markdown")
+        return ReadPage(markdown=document["markdown"])
+
+
+def _path(config: ProviderConfig, path: str) -> str:
     """Return the path below the base, which other clients want with the version and people also give without."""
-    return "/search" if config.base_url.rstrip("/").endswith("/v1") else "/v1/search"
+    return path if config.base_url.rstrip("/").endswith("/v1") else f"/v1{path}"

@@ -1,4 +1,4 @@
-"""Ollama's web search: through an Ollama server of one's own, then at ollama.com with a key.
+"""Ollama's web search and reading of pages: through an Ollama server of one's own, then at ollama.com with a key.
 
 Wire: https://docs.ollama.com, hosted as its official Python SDK sends it. One's own server only relays, with the
 account it is signed in to: the query reaches ollama.com either way. No key is ever sent to that server.
@@ -14,7 +14,18 @@ from webseam.config import Setting, Settings
 from webseam.errors import Outcome, ProviderError
 from webseam.model import SearchRequest
 from webseam.net.message import Request
-from webseam.providers.base import EMULATED, Hits, Parsed, Provider, ProviderConfig, Reply, post_json, rows
+from webseam.providers.base import (
+    EMULATED,
+    Hits,
+    Parsed,
+    Provider,
+    ProviderConfig,
+    ReadPage,
+    Reply,
+    post_json,
+    rows,
+    shape,
+)
 from webseam.text import SNIPPET_LIMIT
 
 LOCAL: Final = "local"
@@ -24,6 +35,7 @@ _PORT: Final = 11434
 _USUAL_SERVER: Final = f"http://127.0.0.1:{_PORT}"
 _ANYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 - where a server listens is no place to call
 _SERVER_NAMES: Final = "ollama.local_url, OLLAMA_HOST"
+_OF_PAGE: Final = (400, 404, 422)  # statuses that may be about the page
 _OF_OTHERS: Final = ("OPENAI_BASE_URL", "OPENAI_API_BASE")  # an Ollama server when they look like one
 
 
@@ -51,6 +63,8 @@ class Ollama(Provider):
     )
     options = {"include_domains": EMULATED, "exclude_domains": EMULATED, "page": EMULATED}
     price = 0.0
+    reads = True
+    read_price = 0.0
     hint = "run `ollama signin` and set ollama.route to local, or get a key at ollama.com: webseam key set ollama"
 
     def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
@@ -73,10 +87,7 @@ class Ollama(Provider):
         return None if config.key else f"no key ({self.key_env[0]}), and no server of your own (OLLAMA_HOST)"
 
     def request(self, search: SearchRequest, config: ProviderConfig) -> Request:
-        body = {"query": search.query, "max_results": search.count}
-        if config.route == LOCAL:
-            return post_json(config, "/api/experimental/web_search", body)
-        return post_json(config, "/api/web_search", body, ("Authorization", f"Bearer {config.key}"))
+        return _post(config, "web_search", {"query": search.query, "max_results": search.count})
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
         from webseam.providers.verdicts import failure
@@ -90,6 +101,35 @@ class Ollama(Provider):
             long = isinstance(content, str) and len(content) > SNIPPET_LIMIT
             hits.add(url=row.get("url"), title=row.get("title"), snippet=content, passages=[content] if long else ())
         return hits.parsed()
+
+    def read_routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        return self.routes(config, settings)  # both are free
+
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        return _post(config, "web_fetch", {"url": url})
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        """Judge a refusal. It has no words of its own for a page it cannot read: what it states in JSON is that."""
+        from webseam.providers.verdicts import failure, message_of
+
+        error = failure(reply)
+        words = message_of(reply.fields())
+        error = _of_server(reply, error) if config.route == LOCAL else error
+        if words and reply.status in _OF_PAGE and error.outcome in (Outcome.BAD_RESPONSE, Outcome.UNSUPPORTED):
+            return ReadPage(problem=reply.quote(words))
+        return error
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        if not isinstance(document, dict) or "content" not in document:
+            raise shape(reply, document, "content")
+        return ReadPage(markdown=document["content"], title=document.get("title"))
+
+
+def _post(config: ProviderConfig, name: str, body: dict[str, object]) -> Request:
+    if config.route == LOCAL:
+        return post_json(config, f"/api/experimental/{name}", body)
+    return post_json(config, f"/api/{name}", body, ("Authorization", f"Bearer {config.key}"))
 
 
 def _server(config: ProviderConfig, settings: Settings) -> str | None:

@@ -1,4 +1,4 @@
-"""Parallel's search API. Wire: https://docs.parallel.ai, as its official Python SDK sends it.
+"""Parallel's search, and its reading of pages. Wire: https://docs.parallel.ai, as its official Python SDK sends it.
 
 `parse_results` reads its result object, which Parallel's hosted server sends too, inside an envelope of its own.
 """
@@ -21,10 +21,12 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Setting,
     post_json,
     rows,
+    shape,
 )
 from webseam.providers.options import date_range
 
@@ -64,6 +66,8 @@ class Parallel(Provider):
     max_count = 20
     interval = 0.1  # 600 a minute a key
     price = _PRICES["basic"]
+    reads = True
+    read_price = 0.001
     hint = "get a key at platform.parallel.ai, then: webseam key set parallel"
 
     def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
@@ -89,12 +93,7 @@ class Parallel(Provider):
         return post_json(config, "/v1/search", body, ("x-api-key", config.key))
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
-        from webseam.providers.verdicts import failure
-
-        error = failure(reply)
-        if reply.status == 422 and error.outcome == Outcome.BAD_RESPONSE:  # a field or value it does not take
-            error.outcome = Outcome.UNSUPPORTED
-        return error
+        return _judged(reply)
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
         document = reply.json()
@@ -103,6 +102,44 @@ class Parallel(Provider):
         if further > 0 and config.price == _PRICES[config.values["mode"]]:
             parsed.cost = config.price + further * _PRICE_OF_A_FURTHER_RESULT
         return parsed
+
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        body = {"urls": [url], "advanced_settings": {"full_content": True}}
+        return post_json(config, "/v1/extract", body, ("x-api-key", config.key))
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        return _judged(reply)
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        found = rows(reply, document, "results")
+        if not found:
+            failed = next(iter(rows(reply, document, "errors", required=False)), None)
+            if failed is None:
+                raise shape(reply, document, "page in its results")
+            words = reply.quote(str(failed.get("error_type") or "it could not read that page"))
+            return ReadPage(problem=words, status=failed.get("http_status_code"))
+        row, whole = found[0], found[0].get("full_content")
+        excerpts = [text for text in _list(row.get("excerpts")) if isinstance(text, str)]
+        notes = _remarks(document, reply)
+        if not whole and excerpts:
+            notes.append("Parallel gave excerpts of the page, not all of it")
+        return ReadPage(
+            markdown=whole or "\n\n".join(excerpts),
+            title=row.get("title"),
+            published=row.get("publish_date"),
+            final_url=row.get("url"),
+            notes=notes,
+        )
+
+
+def _judged(reply: Reply) -> ProviderError:
+    from webseam.providers.verdicts import failure
+
+    error = failure(reply)
+    if reply.status == 422 and error.outcome == Outcome.BAD_RESPONSE:  # a field or value it does not take
+        error.outcome = Outcome.UNSUPPORTED
+    return error
 
 
 def parse_results(document: Any, reply: Reply, provider_id: str) -> Parsed:
@@ -121,10 +158,12 @@ def parse_results(document: Any, reply: Reply, provider_id: str) -> Parsed:
             published=row.get("publish_date"),
             passages=excerpts,
         )
+    return hits.parsed(notes=_remarks(document, reply))
+
+
+def _remarks(document: Any, reply: Reply) -> list[str]:
     remarks = [warning.get("message") for warning in _list(document.get("warnings")) if isinstance(warning, dict)]
-    return hits.parsed(
-        notes=[f"Parallel: {reply.quote(words)}" for words in remarks if isinstance(words, str) and words.strip()]
-    )
+    return [f"Parallel: {reply.quote(words)}" for words in remarks if isinstance(words, str) and words.strip()]
 
 
 def _list(value: object) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Tavily's search API. Wire: https://docs.tavily.com, as its official Python SDK sends it."""
+"""Tavily's search, and its reading of pages. Wire: https://docs.tavily.com, as its official Python SDK sends it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Setting,
     post_json,
@@ -27,6 +28,8 @@ from webseam.providers.options import hosts, keyless_note, whole_hosts
 _MAX_EXCLUDE: Final = 150
 _CREDIT_DOLLARS: Final = 0.008
 _CREDITS: Final = {"basic": 1, "advanced": 2, "fast": 1, "ultra-fast": 1}
+_READ_CREDITS: Final = {"basic": 0.2, "advanced": 0.4}  # they are charged for five pages at once
+_LONGEST_READ: Final = 60.0  # seconds that it takes for an extraction at most
 _PLAN_LIMITS: Final = (432, 433)  # Tavily's own statuses: plan limit, pay-as-you-go limit
 _OWN_FIELDS: Final = frozenset({"query", "request_id", "response_time"})  # what even an answer without results has
 
@@ -46,6 +49,12 @@ class Tavily(Provider):
             choices=tuple(_CREDITS),
             help="advanced costs double",
         ),
+        Setting(
+            name="extract_depth",
+            default="advanced",
+            choices=tuple(_READ_CREDITS),
+            help="how pages are read; basic costs half and sees less of pages made by scripts",
+        ),
         Setting(name="include_answer", kind="switch", default=False, help="ask for a short answer too"),
         Setting(name="keyless", kind="switch", default=False, help="without a key, use Tavily's anonymous access"),
         Setting(name="project", env=("TAVILY_PROJECT",), help="project the usage is booked on"),
@@ -63,6 +72,8 @@ class Tavily(Provider):
     max_count = 20
     max_query = 400
     price = _CREDIT_DOLLARS
+    reads = True
+    read_price = _READ_CREDITS["advanced"] * _CREDIT_DOLLARS
     hint = "get a key at tavily.com, then: webseam key set tavily"
 
     def routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
@@ -96,22 +107,10 @@ class Tavily(Provider):
         else:
             body["time_range"] = search.freshness
         body["country"] = _country(search)
-        headers = [("X-Client-Source", "webseam")]
-        headers.append(("Authorization", f"Bearer {config.key}") if config.key else ("X-Tavily-Access-Mode", "keyless"))
-        for name, key in (("X-Project-ID", "project"), ("X-Tavily-Orgid", "organization")):
-            if values[key]:
-                headers.append((name, values[key]))
-        return post_json(config, "/search", body, *headers)
+        return post_json(config, "/search", body, *_headers(config))
 
     def failure(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> ProviderError | Request | None:
-        from webseam.providers.verdicts import failure
-
-        error = failure(reply)
-        if reply.status in _PLAN_LIMITS:
-            error.outcome = Outcome.QUOTA
-        elif reply.status == 400 and error.outcome == Outcome.BAD_RESPONSE:
-            error.outcome = Outcome.UNSUPPORTED
-        return _keyless_limit(reply, error)
+        return _judged(reply)
 
     def parse(self, reply: Reply, search: SearchRequest, config: ProviderConfig) -> Parsed:
         document = reply.json()
@@ -134,6 +133,65 @@ class Tavily(Provider):
             cost=_cost(document, config),
             notes=_notes(search, config),
         )
+
+    def read_routes(self, config: ProviderConfig, settings: Settings) -> tuple[ProviderConfig, ...]:
+        if not config.key and config.values["keyless"]:
+            return (replace(config, price=0.0),)
+        own = config.price != self.price
+        depth = config.values["extract_depth"]
+        return (config if own else replace(config, price=_READ_CREDITS[depth] * _CREDIT_DOLLARS),)
+
+    def read_request(self, url: str, config: ProviderConfig) -> Request:
+        body = {
+            "urls": [url],
+            "include_images": False,
+            "extract_depth": config.values["extract_depth"],
+            "format": "markdown",
+            "timeout": min(max(config.timeout, 1.0), _LONGEST_READ),
+            "include_usage": True,
+        }
+        return post_json(config, "/extract", body, *_headers(config))
+
+    def read_failure(self, reply: Reply, url: str, config: ProviderConfig) -> ProviderError | ReadPage | None:
+        return _judged(reply)
+
+    def read_answer(self, reply: Reply, url: str, config: ProviderConfig) -> ReadPage:
+        document = reply.json()
+        found = rows(reply, document, "results")
+        cost = _cost(document, config)
+        if not found:
+            failed = next(iter(rows(reply, document, "failed_results", required=False)), {})
+            words = reply.quote(str(failed.get("error") or "it could not read that page"))
+            return ReadPage(problem=words, cost=cost)
+        row = found[0]
+        return ReadPage(
+            markdown=row.get("raw_content"),
+            title=row.get("title"),
+            published=row.get("published_date"),
+            final_url=row.get("url"),
+            cost=cost,
+            notes=[] if config.key else [keyless_note("Tavily", "tavily.keyless")],
+        )
+
+
+def _headers(config: ProviderConfig) -> list[tuple[str, str]]:
+    headers = [("X-Client-Source", "webseam")]
+    headers.append(("Authorization", f"Bearer {config.key}") if config.key else ("X-Tavily-Access-Mode", "keyless"))
+    for name, key in (("X-Project-ID", "project"), ("X-Tavily-Orgid", "organization")):
+        if config.values[key]:
+            headers.append((name, config.values[key]))
+    return headers
+
+
+def _judged(reply: Reply) -> ProviderError:
+    from webseam.providers.verdicts import failure
+
+    error = failure(reply)
+    if reply.status in _PLAN_LIMITS:
+        error.outcome = Outcome.QUOTA
+    elif reply.status == 400 and error.outcome == Outcome.BAD_RESPONSE:
+        error.outcome = Outcome.UNSUPPORTED
+    return _keyless_limit(reply, error)
 
 
 def _country(search: SearchRequest) -> str | None:

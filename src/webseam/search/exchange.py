@@ -1,20 +1,20 @@
 """Carrying out a provider's conversation: what it wants sent is sent, within slots, budgets, deadline and egress.
 
 A provider only yields what is to be sent and reads what comes back; everything that must be the same for all of them
-happens here, once, for searches and for checks alike. Whatever counts as a call takes a start slot and its place in the
-budgets before, also a second page, a second try and a request in place of a refused one: a service counts requests, not
-searches.
+happens here, once, for searches, for checks and for pages that a service reads alike. Whatever counts as a call takes
+a start slot and its place in the budgets before, also a second page, a second try and a request in place of a refused
+one: a service counts requests, not searches.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from webseam.errors import EgressDenied, Outcome, ProviderError, TransportError, WebSeamError
 from webseam.model import SearchRequest
@@ -28,10 +28,12 @@ from webseam.providers.base import (
     Parsed,
     Provider,
     ProviderConfig,
+    ReadPage,
     Reply,
     Step,
     decode_json,
     read_page,
+    read_url,
 )
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.pace import Pace
@@ -49,6 +51,9 @@ MAX_STEPS: Final = 12  # messages of one conversation; a provider that wants mor
 _RETRIED_STATUS: Final = (502, 503)
 _RETRIED_KIND: Final = ("reset", "empty")  # the connection broke before an answer began; a closed port stays closed
 _BEFORE_SENDING: Final = ("dns", "connect", "tls")  # phases of the transport
+_PAGE: Final = ("markdown", "title", "author", "published", "language", "final_url", "problem")
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +106,19 @@ class Exchange:
             self._has_turn = True
             return await self._once(search, more)
 
+    async def read(self, url: str) -> ReadPage:
+        """Return what the service made of the page at `url`, or why it could not read that page."""
+        page = _scrubbed(await self._hold(read_url(self.provider, url, self.config)), self.redact.known)
+        self._settle(amount(page.cost))
+        return page
+
     async def _once(self, search: SearchRequest, more: Request | None) -> Parsed:
-        conversation = self._conversation(search, more)
+        parsed = scrubbed(await self._hold(self._conversation(search, more)), self.redact.known)
+        self._settle(amount(parsed.cost))
+        return parsed
+
+    async def _hold(self, conversation: Generator[Step, Any, Answer]) -> Answer:
+        """Carry out a conversation and return what it came to."""
         if not self._has_turn:  # or the one that was taken would be forgotten
             self._tickets = []
         try:
@@ -112,9 +128,8 @@ class Exchange:
             for _ in range(MAX_STEPS):
                 step = conversation.send(await self._carry_out(step))
         except StopIteration as done:
-            parsed = scrubbed(done.value, self.redact.known)
-            self._settle(amount(parsed.cost))
-            return parsed
+            answer: Answer = done.value
+            return answer
         finally:
             conversation.close()
         raise ProviderError("it was asked again and again without coming to an answer", outcome=Outcome.BAD_RESPONSE)
@@ -285,6 +300,13 @@ class _Memory:
 def redactor(secrets: tuple[str, ...]) -> Redactor:
     """Return the redactor of these secrets; making one costs more than a search should pay each time."""
     return Redactor(secrets)
+
+
+def _scrubbed(page: ReadPage, remove: Callable[[str], str]) -> ReadPage:
+    """Return what was read without this call's secrets, which a service may write into a page as well."""
+    texts = {name: value for name in _PAGE if isinstance(value := getattr(page, name), str)}
+    changed: dict[str, Any] = {name: remove(text) for name, text in texts.items()}
+    return replace(page, **changed, notes=[remove(note) for note in page.notes])
 
 
 def never_left(error: Exception) -> bool:

@@ -70,6 +70,8 @@ def declared(provider: Provider) -> dict[str, Any]:
         "max_query": provider.max_query,
         "interval": provider.interval,
         "price": provider.price,
+        "reads": provider.reads,
+        "read_price": provider.read_price,
         "private": provider.private,
         "settings": [setting.name for setting in provider.schema()],
     }

@@ -73,7 +73,7 @@ def plan(
         SettingsError: an unknown name, proposing the nearest. ProviderError: a named provider cannot be used.
     """
     wanted = (choice if choice is not None else settings.get("search", "provider")).strip().lower()
-    _check_rules(settings)
+    check_rules(settings)
     if local_only is not None:
         settings = settings.override({("search", "local_only"): local_only})
     if wanted == AUTO:
@@ -131,7 +131,7 @@ def _rule(settings: Settings, key: str) -> list[str]:
     return [name.lower() for name in settings.get("search", key) or ()]
 
 
-def _check_rules(settings: Settings) -> None:
+def check_rules(settings: Settings) -> None:
     """Refuse a rule with an unknown name: a misspelt `deny` would let the query go where the user forbade it."""
     for key in ("allow", "deny"):
         for name in _rule(settings, key):
