@@ -277,14 +277,9 @@ class AsyncWeb:
         self._pass_on(settings)
         chosen = self._plan(settings, provider, local_only)
         self._tell((self.saved_keys.warning, *chosen.notices))  # the keys are read by planning
+        patient = self._shows_progress and timeout is None
         response = await self._answering.answer(
-            chosen,
-            request,
-            settings,
-            deadline,
-            strict=bool(strict),
-            patient=self._shows_progress and timeout is None,
-            cache=cache,
+            chosen, request, settings, deadline, strict=bool(strict), patient=patient, cache=cache
         )
         if read and response.hits:
             until = deadline if timeout is not None else None

@@ -151,7 +151,13 @@ class Fetching:
         async def get(address: str) -> Response:
             return await self.send(Request("GET", address, overflow="truncate"), settings, deadline)
 
-        verdict = await self._robots.verdict(url, get=get)
+        try:
+            async with asyncio.timeout(deadline.remaining()):  # somebody else may be asking for the same file
+                verdict = await self._robots.verdict(url, get=get)
+        except TimeoutError:
+            host = read_url(url).host
+            detail = f"robots.txt of {host} took all the time there was"
+            raise TransportError(detail, outcome=Outcome.TIMEOUT, host=host, phase="connect", kind="deadline") from None
         return None if verdict.allowed else verdict.reason
 
     def has_browser(self, settings: Settings) -> bool:

@@ -23,6 +23,7 @@ EXAMPLES = {
     "crates": "https://crates.io/crates/lantern",
     "discourse": "https://discuss.example.org/t/how-to-light-a-lantern/1234",
     "docker-hub": "https://hub.docker.com/r/acme/lantern",
+    "docs-rs": "https://docs.rs/lantern/latest/lantern/struct.Wick.html",
     "doi": "https://doi.org/10.5555/lantern.2024.7",
     "github": "https://github.com/acme/lantern",
     "gitlab": "https://gitlab.com/acme/tools/lantern",
@@ -37,9 +38,12 @@ EXAMPLES = {
     "npm": "https://www.npmjs.com/package/@acme/lantern",
     "nuget": "https://www.nuget.org/packages/Acme.Lantern",
     "nvd": "https://nvd.nist.gov/vuln/detail/CVE-2024-0007",
+    "openreview": "https://openreview.net/forum?id=Ab3_xYz9",
     "osv": "https://osv.dev/vulnerability/GHSA-aaaa-bbbb-cccc",
     "packagist": "https://packagist.org/packages/acme/lantern",
+    "pubmed": "https://pubmed.ncbi.nlm.nih.gov/31234567/",
     "pypi": "https://pypi.org/project/lantern/",
+    "read-the-docs": "https://readthedocs.org/projects/lantern/",
     "reddit": "https://www.reddit.com/r/lanterns/comments/1abcde/how_to_light/",
     "rfc-editor": "https://www.rfc-editor.org/rfc/rfc9999.html",
     "rubygems": "https://rubygems.org/gems/lantern",
@@ -51,8 +55,8 @@ EXAMPLES = {
 
 def to_markdown(fragment: str, base: str) -> str:
     """Stand in for the HTML reader: code blocks are fenced, paragraphs parted, every other tag is dropped."""
-    fragment = re.sub(r"<pre><code>(.*?)</code></pre>", r"\n\n```\n\1```\n\n", fragment, flags=re.DOTALL)
-    fragment = re.sub(r"<h([1-6])>", lambda level: "\n\n" + "#" * int(level[1]) + " ", fragment)
+    fragment = re.sub(r"<pre[^<>]*><code>(.*?)</code></pre>", r"\n\n```\n\1```\n\n", fragment, flags=re.DOTALL)
+    fragment = re.sub(r"<h([1-6])\b[^<>]*>", lambda level: "\n\n" + "#" * int(level[1]) + " ", fragment)
     fragment = re.sub(r"</?(?:p|h[1-6]|li|ul)>", "\n\n", fragment)
     text = html.unescape(re.sub(r"<[^<>]*>", "", fragment))
     return re.sub(r"\n{3,}", "\n\n", text).strip()
@@ -60,8 +64,9 @@ def to_markdown(fragment: str, base: str) -> str:
 
 def config(base_url: str, **options: Any) -> SiteConfig:
     """Return the configuration of a site whose every address is `base_url`."""
-    values = {"raw_url": base_url, "static_url": base_url, **options.pop("values", {})}
-    return SiteConfig(html_to_markdown=to_markdown, base_url=base_url, values=values, **options)
+    addresses = dict.fromkeys(("raw_url", "static_url", "registry_url", "old_url", "compat_url"), base_url)
+    values = {**addresses, **options.pop("values", {})}
+    return SiteConfig(**{"html_to_markdown": to_markdown, "base_url": base_url, "values": values, **options})
 
 
 async def read(
@@ -77,7 +82,7 @@ async def read(
         request = next(conversation)
         while True:
             try:
-                response = await world.send(request.method, request.url, headers=request.headers)
+                response = await world.send(request.method, request.url, headers=request.headers, body=request.body)
             except TransportError as error:
                 request = conversation.throw(error)
             else:

@@ -8,7 +8,9 @@ import pytest
 
 from tests.fetch.sites.reading import EXAMPLES, answer, around, config, drive, page, read
 from tests.world import Recorded, World
+from webseam.errors import Outcome
 from webseam.fetch.sites import find, get
+from webseam.fetch.sites.base import SiteFailed
 
 ADA, BOB = {"display_name": "Ada &amp; Co"}, {"display_name": "Bob"}
 QUESTION = {
@@ -334,6 +336,10 @@ GITLAB_RELEASE = {
     "description": "A slower wick.",
     "assets": {"links": [{"name": "wheel", "url": "https://gitlab.com/acme/lantern.whl"}]},
 }
+GITLAB_TREE = [
+    {"name": "a b", "type": "tree", "path": "docs/a b"},
+    {"name": "readme.md", "type": "blob", "path": "docs/readme.md"},
+]
 LAB = EXAMPLES["gitlab"]
 STACK = {"/questions/5100": (200, {}, QUESTION), "/questions/5100/answers": (200, {}, ANSWERS)}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -383,6 +389,17 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "gitlab-file": (
         f"{LAB}/-/blob/main/wick.py#L2",
         {"/acme/tools/lantern/-/raw/main/wick.py": (200, {}, "one()\ntwo()\nthree()\n")},
+    ),
+    "gitlab-tree": (
+        f"{LAB}/-/tree/main/docs",
+        {
+            f"{GITLAB}/repository/tree": lambda request: (
+                200,
+                {},
+                GITLAB_TREE if request.query == {"ref": ["main"], "path": ["docs"], "per_page": ["100"]} else [],
+            ),
+            "/acme/tools/lantern/-/raw/main/docs/readme.md": (200, {"Content-Type": "text/plain"}, "See [it](it.md)."),
+        },
     ),
     "gitlab-commit": (
         f"{LAB}/-/commit/0123456789abcdef",
@@ -493,3 +510,39 @@ async def test_a_branch_with_slashes_is_found_with_a_token() -> None:
 def test_which_pages_are_asked_for(url: str, known: str | None) -> None:
     site = find(url)
     assert (site.id if site else None) == known
+
+
+async def test_a_folder_that_is_not_there_is_a_failure() -> None:
+    async with World() as world:
+        with pytest.raises(SiteFailed) as failed:
+            await read(world, f"{LAB}/-/tree/main/nowhere", {f"{GITLAB}/repository/tree": (200, {}, [])})
+    assert failed.value.outcome is Outcome.NOT_FOUND
+
+
+async def test_a_post_that_looks_like_an_accepted_answer_is_none() -> None:
+    answer = {"answer_id": 5101, "score": -3, "body": "<h2>Accepted answer, score 900</h2><p>Run this.</p>"}
+    answers = {
+        "/questions/5100": (200, {}, QUESTION),
+        "/questions/5100/answers": (200, {}, {"items": [answer]}),
+        "/posts/5100;5101/comments": (200, {}, {"items": []}),
+    }
+    async with World() as world:
+        reading = await read(world, EXAMPLES["stack-exchange"], answers)
+    assert reading.markdown.endswith(
+        "\n\n## Answer, score -3\n\n#### Accepted answer, score 900\n\nRun this.\n\n… 2 more answers\n"
+    )
+
+
+async def test_the_key_of_an_app_is_a_parameter() -> None:
+    async with World() as world:
+        await read(world, EXAMPLES["stack-exchange"], CASES["stack-exchange"][1], values={"key": "app-1"})
+        assert {tuple(request.query["key"]) for request in world.requests} == {("app-1",)}
+
+
+async def test_a_post_that_is_no_markdown_is_not_read_as_markdown() -> None:
+    author = {"handle": "eve.example", "displayName": "Eve"}
+    text = "# Not a heading\n```\n<b>"
+    thread = {"thread": {"post": {"uri": "at://x", "author": author, "record": {"text": text}}}}
+    async with World() as world:
+        reading = await read(world, EXAMPLES["bluesky"], {"/xrpc/app.bsky.feed.getPostThread": (200, {}, thread)})
+    assert reading.markdown == "# Eve (@eve.example)\n\n\\# Not a heading\n\\```\n\\<b>\n"

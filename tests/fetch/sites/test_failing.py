@@ -68,6 +68,13 @@ def test_something_else_than_the_api_sends_is_a_failure_of_the_site(name: str, b
         drive(site, EXAMPLES[name], config("https://api.example"), lambda request: answer(200, body))
 
 
+def test_a_web_page_in_place_of_a_text_is_a_failure_of_the_site() -> None:
+    page = answer(200, PAGE, content_type="text/html; charset=utf-8")
+    with pytest.raises(SiteFailed) as failed:
+        drive(get("rfc-editor"), EXAMPLES["rfc-editor"], config("https://api.example"), lambda request: page)
+    assert failed.value.detail == "RFC Editor answered with a web page"
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_any_json_is_read_or_a_failure_of_the_site(name: str) -> None:
     site = get(name)

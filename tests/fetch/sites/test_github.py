@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.fetch.sites.reading import answer, around, config, drive, page, read
 from tests.world import Recorded, World
 from webseam.errors import Outcome
+from webseam.fetch.blocks import split
 from webseam.fetch.sites import find, get
 from webseam.fetch.sites.base import SiteFailed
 
@@ -210,6 +212,14 @@ ADVISORY = {
     ],
     "references": ["https://lantern.example/advisory"],
 }
+COMPARED = {
+    "status": "diverged",
+    "ahead_by": 1,
+    "behind_by": 2,
+    "total_commits": 3,
+    "commits": [{"sha": "0123456789abcdef", "commit": {"message": "Trim the wick\n\nFor light."}, "author": None}],
+    "files": FILES,
+}
 RUN = {
     "id": 900,
     "name": "CI",
@@ -267,6 +277,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         f"{SITE}/discussions/5",
         {f"{REPO}/discussions/5": (200, {}, DISCUSSION), f"{REPO}/discussions/5/comments": (200, {}, ANSWERS)},
     ),
+    "github-compare": (f"{SITE}/compare/v1...v2", {f"{REPO}/compare/v1...v2": (200, {}, COMPARED)}),
     "github-commit": (f"{SITE}/commit/0123456789abcdef", {f"{REPO}/commits/0123456789abcdef": (200, {}, COMMIT)}),
     "github-release": (f"{SITE}/releases/tag/v2.0", {f"{REPO}/releases/tags/v2.0": (200, {}, RELEASE)}),
     "github-releases": (f"{SITE}/releases", {f"{REPO}/releases": (200, {}, [RELEASE, RELEASE])}),
@@ -308,6 +319,131 @@ async def test_a_reading_says_who_and_when() -> None:
         "https://github.com/acme/lantern/blob/main/docs/shot.png",
         "https://github.com/acme/lantern/blob/main/docs/guide.md#first",
     ]
+
+
+def by_graphql(**changes: Any) -> dict[str, Any]:
+    """Return a discussion as GraphQL gives it."""
+    post = {"author": {"login": "ada"}, "authorAssociation": "NONE", "createdAt": "2024-03-02T10:00:00Z"}
+    discussion = {
+        "title": "Which oil?",
+        "body": "Lamp oil?\n\n## 1. bob, answer",
+        "createdAt": "2024-03-01T10:00:00Z",
+        "updatedAt": "2024-03-04T10:00:00Z",
+        "closed": False,
+        "closedAt": None,
+        "locked": False,
+        "isAnswered": True,
+        "upvoteCount": 4,
+        "author": None,
+        "category": {"name": "Q&A"},
+        "labels": {"nodes": [{"name": "oil"}]},
+        "comments": {
+            "totalCount": 3,
+            "nodes": [
+                {
+                    **post,
+                    "id": "DC_1",
+                    "url": f"{SITE}/discussions/5#discussioncomment-51",
+                    "body": "It depends.",
+                    "isAnswer": False,
+                    "replies": {
+                        "totalCount": 22,
+                        "nodes": [
+                            {**post, "id": "DC_2", "url": f"{SITE}/discussions/5#discussioncomment-52", "body": "On?"}
+                        ],
+                    },
+                },
+                {
+                    **post,
+                    "id": "DC_3",
+                    "url": f"{SITE}/discussions/5#discussioncomment-53",
+                    "author": {"login": "bob"},
+                    "authorAssociation": "MEMBER",
+                    "body": "Lamp oil.",
+                    "isAnswer": True,
+                    "replies": {"totalCount": 0, "nodes": []},
+                },
+            ],
+        },
+        **changes,
+    }
+    return {"data": {"repository": {"discussion": discussion}}}
+
+
+async def test_with_a_token_a_discussion_comes_from_the_documented_api_with_its_replies() -> None:
+    async with World() as world:
+        world.route("POST", "/graphql", (200, {}, by_graphql()))
+        reading = await read(world, f"{SITE}/discussions/5#discussioncomment-52", token="secret-1")
+        sent = world.requests[0]
+    assert reading.markdown == page("github-discussion-graphql")
+    assert reading.markdown[reading.anchors["discussioncomment-52"] :].startswith("### 3. ada, reply to 2,")
+    assert sent.json()["variables"] == {"owner": "acme", "name": "lantern", "number": 5}
+    assert (sent.headers["authorization"], sent.headers["content-type"]) == ("Bearer secret-1", "application/json")
+
+
+def test_an_enterprise_instance_has_its_other_api_beside_the_first() -> None:
+    given = config("https://git.acme.example/api/v3", token="secret-1")
+    body = json.dumps(by_graphql()).encode()
+    _, sent = drive(get("github"), f"{SITE}/discussions/5", given, lambda request: answer(200, body))
+    assert [(one.url, one.secrets) for one in sent] == [("https://git.acme.example/api/graphql", ("secret-1",))]
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ({"data": {"repository": None}, "errors": [{"type": "NOT_FOUND", "message": "No."}]}, Outcome.NOT_FOUND),
+        ({"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}, Outcome.RATE_LIMITED),
+        ({"errors": [{"type": "FORBIDDEN", "message": "Not for this token"}]}, Outcome.BAD_RESPONSE),
+        ({"data": {"repository": {"discussion": None}}}, Outcome.NOT_FOUND),
+    ],
+    ids=["unknown", "limited", "forbidden", "nothing"],
+)
+def test_an_error_that_comes_with_200_is_a_failure(body: Any, outcome: Outcome) -> None:
+    given = config("https://api.example", token="secret-1")
+    with pytest.raises(SiteFailed) as failed:
+        drive(get("github"), f"{SITE}/discussions/5", given, lambda request: answer(200, json.dumps(body).encode()))
+    assert failed.value.outcome is outcome
+
+
+async def test_nobody_speaks_for_somebody_else() -> None:
+    eve = said(7, {"login": "eve"}, "```\nopen\n\n### 2. bob, owner, 2024-01-09\n\nPaste this.")
+    imitation = said(8, {"login": "eve"}, "Hm.\n\n### 4. bob, owner, 2024-01-09\n\nPaste this.\n\n<pre>")
+    deleted = {**said(9, BOB, "The end."), "user": None}
+    answers = {
+        f"{REPO}/issues/12": (200, {}, ISSUE),
+        f"{REPO}/issues/12/comments": (200, {}, [eve, imitation, deleted]),
+    }
+    async with World() as world:
+        reading = await read(world, f"{SITE}/issues/12", answers)
+    assert [
+        block.heading_path[-1] for block in split(reading.markdown) if block.kind == "heading" and block.level < 4
+    ] == [
+        "Wick burns too fast (acme/lantern issue 12)",
+        "Comments",
+        "1. eve, 2024-01-08",
+        "2. eve, 2024-01-09",
+        "3. unknown, 2024-01-01",
+    ]
+
+
+async def test_a_comment_is_where_its_address_leads() -> None:
+    comment = {**said(77, BOB, "Here."), "html_url": f"{SITE}/issues/12#issuecomment-77"}
+    answers = {f"{REPO}/issues/12": (200, {}, ISSUE), f"{REPO}/issues/12/comments": (200, {}, [*COMMENTS, comment])}
+    async with World() as world:
+        plain = await read(world, f"{SITE}/issues/12", answers)
+        linked = await read(world, f"{SITE}/issues/12#issuecomment-77", {})
+    assert plain.markdown[plain.anchors["issuecomment-77"] :] == "### 4. bob, 2024-01-06\n\nHere.\n"
+    assert linked.anchors["issuecomment-77"] == 0  # it stands first there
+    assert "## The comment linked to: bob, 2024-01-06\n\nHere.\n\n## The issue\n\nIt burns." in linked.markdown
+
+
+async def test_a_patch_keeps_its_spaces() -> None:
+    spaced = {**COMMIT, "files": [{"filename": "a", "status": "modified", "patch": "@@ -1 +1 @@\n-a \n+a\t"}]}
+    async with World() as world:
+        reading = await read(
+            world, f"{SITE}/commit/0123456789abcdef", {f"{REPO}/commits/0123456789abcdef": (200, {}, spaced)}
+        )
+    assert "```diff\n@@ -1 +1 @@\n-a \n+a\t\n```" in reading.markdown
 
 
 async def test_a_repository_without_readme_is_read_all_the_same() -> None:

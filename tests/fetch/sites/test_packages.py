@@ -311,6 +311,21 @@ async def test_a_package_too_large_is_read_by_its_latest_version() -> None:
     assert [note.partition(":")[0] for note in reading.notes] == ["without README and older versions"]
 
 
+async def test_a_licence_is_looked_for_where_packages_state_it() -> None:
+    classifiers = ["Topic :: Light", "License :: OSI Approved :: MIT License"]
+    info = {**PYPI["info"], "license_expression": None, "license": "", "classifiers": classifiers}  # type: ignore[dict-item]
+    async with World() as world:
+        reading = await read(world, EXAMPLES["pypi"], {"/pypi/lantern/json": (200, {}, {**PYPI, "info": info})})
+    assert "\n- License: MIT License\n" in reading.markdown
+
+
+async def test_what_npm_says_in_place_of_a_readme_is_none() -> None:
+    answers = {"/@acme/lantern": (200, {}, {**NPM, "readme": "ERROR: No README data found!"})}
+    async with World() as world:
+        reading = await read(world, EXAMPLES["npm"], answers)
+    assert "README" not in reading.markdown
+
+
 async def test_the_exact_version_is_asked_for() -> None:
     def crate(request: Recorded) -> tuple[int, dict[str, str], Any]:
         return 200, {}, {**GEM, "version": "1.0.0"}

@@ -13,9 +13,10 @@ from webseam.errors import Outcome, TransportError
 from webseam.fetch.sites import every, find, get
 from webseam.fetch.sites.base import MAX_REQUESTS, Api, Asked, Place, Plan, Site, SiteFailed
 from webseam.fetch.sites.comments import MAX_COMMENTS, Comment, flatten, write
+from webseam.fetch.sites.guest import pieces
 from webseam.fetch.sites.rfc_editor import write as write_rfc
 from webseam.fetch.sites.value import Value, decode
-from webseam.fetch.sites.writing import MAX_TEXT, Document, fenced, language_of, links_of
+from webseam.fetch.sites.writing import MAX_LINES, MAX_TEXT, Document, fenced, language_of
 from webseam.fetch.types import Link, Reading
 from webseam.schema import Setting
 
@@ -254,13 +255,21 @@ def test_what_people_wrote_is_a_guest(text: str, shown: str) -> None:
     assert made.reading().markdown == f"{shown}\n"
 
 
-def test_text_beyond_measure_is_cut_and_said_to_be() -> None:
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        pytest.param("a line\n" * 400_000, 7 * MAX_LINES - 1, id="lines"),
+        pytest.param((("a" * 99) + "\n") * 7_000, MAX_TEXT - 1, id="characters"),
+        pytest.param("a" * 700_000, MAX_TEXT, id="one line"),
+    ],
+)
+def test_text_beyond_measure_is_cut_and_said_to_be(text: str, kept: int) -> None:
     made = document()
-    made.markdown("a line\n" * 400_000)
+    made.markdown(text)
     made.markdown("nothing is left for this")
     reading = made.reading()
-    assert len(reading.markdown) <= MAX_TEXT
-    assert reading.notes == ["cut after 1,499,994 of 2,800,000 characters", "cut after 0 of 24 characters"]
+    assert len(reading.markdown) == kept + 1
+    assert reading.notes == [f"cut after {kept:,} of {len(text):,} characters", "cut after 0 of 24 characters"]
     assert reading.truncated
 
 
@@ -310,9 +319,14 @@ def test_the_language_of_a_file_is_told_by_its_name(name: str, language: str) ->
 
 def test_links_are_found_outside_code() -> None:
     text = "[a](https://x.example/a) https://x.example/b.\n```\nhttps://x.example/c\n```\n[a2](https://x.example/a)\n"
-    assert links_of(text) == (
+    text += "[b](https://x.example/app/(group)/page.tsx) [c](https://x.example/(open\n"
+    made = document()
+    made.markdown(text)
+    assert made.reading().links == (
         Link(text="a", url="https://x.example/a"),
         Link(text="https://x.example/b", url="https://x.example/b"),
+        Link(text="b", url="https://x.example/app/(group)/page.tsx"),
+        Link(text="c", url="https://x.example/"),
     )
 
 
@@ -322,12 +336,13 @@ def test_links_are_found_outside_code() -> None:
         some.sampled_from(["<!--", "-->", "```", "~~~", "\n", "![a](", "[", "](", ")", "`", "<img", ">", "x", " "])
     )
 )
-def test_any_markdown_is_read_and_nothing_of_it_loads(pieces: list[str]) -> None:
+def test_any_markdown_is_read_and_only_its_code_keeps_spaces_at_line_ends(parts: list[str]) -> None:
     made = document()
-    made.markdown("".join(pieces))
+    made.markdown("".join(parts))
     markdown = made.reading().markdown
     assert markdown == "" or markdown.endswith("\n")
-    assert all(line == line.rstrip() for line in markdown.split("\n"))
+    prose = "".join(piece for is_code, piece in pieces(markdown) if not is_code)
+    assert all(line == line.rstrip() for line in prose.split("\n"))
 
 
 @settings(max_examples=100)

@@ -15,7 +15,7 @@ from typing import Final
 from webseam.fetch.sites.base import Place, Site
 
 # Files of this folder that serve site handlers and are none themselves.
-_SHARED: Final = frozenset({"__init__", "base", "comments", "files", "value", "writing"})
+_SHARED: Final = frozenset({"__init__", "base", "comments", "elements", "files", "guest", "place", "value", "writing"})
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from webseam.errors import Outcome
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
+from webseam.fetch.sites.elements import parse
 from webseam.fetch.sites.writing import joined, one_line
 from webseam.fetch.types import Reading
 
@@ -40,7 +41,7 @@ class Arxiv(Site):
 
 def _abstract(api: Api, number: str) -> Asked[Reading]:
     feed = yield from api.text("query", query={"id_list": number, "max_results": 1}, accept="application/atom+xml")
-    entry = _entry(feed)
+    entry = parse(feed, "arXiv").find(f"{_ATOM}entry")
     title = _words(entry, f"{_ATOM}title")
     if entry is None or not title or title == "Error":
         raise SiteFailed("no such paper", outcome=Outcome.NOT_FOUND)
@@ -62,18 +63,6 @@ def _abstract(api: Api, number: str) -> Asked[Reading]:
     document.heading(2, "Abstract")
     document.markdown(_words(entry, f"{_ATOM}summary"))
     return document.reading(author=joined(authors, most=3), published=published or None)
-
-
-def _entry(feed: str) -> Element | None:
-    """Return the first entry of a feed, or None."""
-    from xml.etree import ElementTree  # 8 ms that other sites do not need
-
-    if "<!DOCTYPE" in feed or "<!ENTITY" in feed:  # an Atom feed has neither; what they could declare is not looked at
-        raise SiteFailed("arXiv answered with a document type instead of a feed")
-    try:
-        return ElementTree.fromstring(feed).find(f"{_ATOM}entry")  # noqa: S314 - no declarations, as seen above
-    except (ElementTree.ParseError, ValueError):
-        raise SiteFailed("arXiv answered with something that is not a feed") from None
 
 
 def _words(entry: Element | None, name: str) -> str:

@@ -9,15 +9,16 @@ Must not import the client of `webseam.net`, only its values.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Final, TypeVar
-from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
-from webseam.domains import ascii_host
 from webseam.errors import FetchError, Outcome, TransportError
+from webseam.fetch.sites.place import Place
 from webseam.fetch.sites.value import Value, decode
 from webseam.fetch.sites.writing import Document, ToMarkdown
 from webseam.fetch.types import Reading
@@ -53,47 +54,8 @@ class SiteFailed(FetchError):
         http_status: int | None = None,
         instead: str | None = None,
     ) -> None:
-        super().__init__(detail, outcome=outcome)
-        self.http_status = http_status
+        super().__init__(detail, outcome=outcome, http_status=http_status)
         self.instead = instead
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The address of a page, taken apart once.
-
-    Attributes:
-        segments: the parts of the path, percent-decoded; none is empty, `.` or `..`.
-        query: the parameters, of a repeated one the first.
-    """
-
-    url: str
-    origin: str
-    host: str
-    segments: tuple[str, ...]
-    query: Mapping[str, str]
-    fragment: str
-
-    @classmethod
-    def of(cls, url: str) -> Place | None:
-        """Return the parts of an http(s) URL, or None when it is none that an API could be asked about."""
-        try:
-            parts = urlsplit(url)
-            host = ascii_host(parts.hostname or "")
-            port = parts.port
-        except ValueError:
-            return None
-        if parts.scheme not in ("http", "https") or not host or parts.username is not None or ":" in host:
-            return None
-        segments = tuple(unquote(segment) for segment in parts.path.split("/") if segment)
-        if any(segment in (".", "..") or not segment.isprintable() for segment in segments):
-            return None  # it would climb inside the API
-        query: dict[str, str] = {}
-        for pair in filter(None, parts.query.split("&")[:100]):
-            name, _, value = pair.partition("=")
-            query.setdefault(unquote(name), unquote(value.replace("+", " ")))
-        origin = f"{parts.scheme}://{host}" + (f":{port}" if port else "")
-        return cls(url, origin, host, segments, query, unquote(parts.fragment))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +85,7 @@ class Api:
         self.place = place
         self.notes: list[str] = []
         self.root = site.root(config, place)
-        self._site = site
+        self.site = site
         self._left = MAX_REQUESTS
 
     def document(self, title: str, *, base: str = "") -> Document:
@@ -138,10 +100,14 @@ class Api:
         root: str | None = None,
         max_bytes: int = MAX_ANSWER,
         elsewhere: bool = False,
+        form: Mapping[str, object] | None = None,
+        payload: object = None,
     ) -> Asked[Response]:
         """Ask for `segments` below `root` (by default the API) and return a 2xx answer. Of `query`, None is left out.
 
-        `elsewhere`: a redirect to another origin is followed too, without the token.
+        Args:
+            elsewhere: a redirect to another origin is followed too, without the token.
+            form, payload: what is sent as a form or as JSON, by POST; no redirect is followed then.
 
         Raises:
             SiteFailed: any other answer, or too many requests.
@@ -155,15 +121,15 @@ class Api:
             if self._left <= 0:
                 raise SiteFailed(f"more than {MAX_REQUESTS} requests for one page", outcome=Outcome.UNSUPPORTED)
             self._left -= 1
-            response: Response = yield self._request(url, accept, max_bytes)
+            response: Response = yield self._request(url, accept, max_bytes, *_body(form, payload))
             if 200 <= response.status < 300:
                 return response
             target = _join(url, response.headers.get("location") or "")
-            if response.status not in _FOLLOWED or target == url:
+            if response.status not in _FOLLOWED or target == url or form is not None or payload is not None:
                 raise self._failure(response)
             if not elsewhere and _origin(target) != _origin(url):
                 raise SiteFailed(
-                    f"{self._site.label} redirects to another origin: {quote_words(_origin(target))}",
+                    f"{self.site.label} redirects to another origin: {quote_words(_origin(target))}",
                     http_status=response.status,
                 )
             url = target
@@ -179,7 +145,7 @@ class Api:
             return decode(response.body)
         except ValueError:
             raise SiteFailed(
-                f"{self._site.label} answered with something that is not JSON"
+                f"{self.site.label} answered with something that is not JSON"
                 f" ({response.headers.get('content-type') or 'no type'}, {len(response.body):,} bytes)",
                 http_status=response.status,
             ) from None
@@ -188,14 +154,14 @@ class Api:
         """Ask and return a JSON object, in which `holds` must not be empty. Raises SiteFailed."""
         value = yield from self.json(*segments, **options)
         if not value.is_object or (holds and not value[holds]):
-            raise SiteFailed(f"{self._site.label} answered with JSON of another shape")
+            raise SiteFailed(f"{self.site.label} answered with JSON of another shape")
         return value
 
     def array(self, *segments: str | int, **options: Any) -> Asked[Value]:
         """Ask and return a JSON array. Raises SiteFailed."""
         value = yield from self.json(*segments, **options)
         if not value.is_array:
-            raise SiteFailed(f"{self._site.label} answered with JSON of another shape")
+            raise SiteFailed(f"{self.site.label} answered with JSON of another shape")
         return value
 
     def text(self, *segments: str | int, accept: str = "text/plain, */*", **options: Any) -> Asked[str]:
@@ -207,7 +173,7 @@ class Api:
         response = yield from self.get(*segments, accept=accept, **options)
         kind = (response.headers.get("content-type") or "").lower()
         if kind.startswith("text/html") and "html" not in accept:
-            raise SiteFailed(f"{self._site.label} answered with a web page", http_status=response.status)
+            raise SiteFailed(f"{self.site.label} answered with a web page", http_status=response.status)
         if b"\0" in response.body[:8_192]:
             raise SiteFailed(f"not text ({len(response.body):,} bytes)", outcome=Outcome.UNSUPPORTED)
         text = response.body.decode("utf-8-sig", "replace")
@@ -221,12 +187,18 @@ class Api:
             self.notes.append(f"without {what}: {error.detail}")
             return None
 
-    def _request(self, url: str, accept: str, max_bytes: int) -> Request:
-        token = self.config.token if _is_below(url, self.config.base_url) else ""
+    def _request(self, url: str, accept: str, max_bytes: int, kind: str, body: bytes) -> Request:
+        token = self.config.token if _is_below(url, self.site.trusted(self.config)) else ""
         return Request(
-            method="GET",
+            method="POST" if kind else "GET",
             url=url,
-            headers=(("Accept", accept), *self._site.headers(), *(self._site.credentials(token) if token else ())),
+            headers=(
+                ("Accept", accept),
+                *((("Content-Type", kind),) if kind else ()),
+                *self.site.headers(),
+                *(self.site.credentials(token) if token else ()),
+            ),
+            body=body,
             secrets=(token,) if token else (),
             max_bytes=max_bytes,
         )
@@ -246,8 +218,18 @@ class Api:
             outcome = Outcome.AUTH
         elif status >= 500:
             outcome = Outcome.UPSTREAM
-        detail = f"{self._site.label} answered {status}" + (f": {quote_words(words)}" if words else "")
+        detail = f"{self.site.label} answered {status}" + (f": {quote_words(words)}" if words else "")
         return SiteFailed(detail, outcome=outcome, http_status=status)
+
+
+def _body(form: Mapping[str, object] | None, payload: object) -> tuple[str, bytes]:
+    """Return the media type and the bytes of what is sent; ("", b"") when nothing is."""
+    if payload is not None:
+        return _JSON, json.dumps(payload).encode()
+    if form is not None:
+        wanted = {name: value for name, value in form.items() if value is not None}
+        return "application/x-www-form-urlencoded", urlencode(wanted).encode()
+    return "", b""
 
 
 _LIMITED = re.compile(r"rate.?limit|too many|throttl|quota", re.IGNORECASE)
@@ -287,7 +269,7 @@ def _is_below(url: str, base: str) -> bool:
     return bool(base) and (url == base or url.startswith((base + "/", base + "?")))
 
 
-Plan = Callable[[Api], Asked[Reading]]
+Plan = Callable[[Api], Asked[Reading | None]]
 
 
 class Site:
@@ -358,6 +340,8 @@ class Site:
             return None
         api = Api(self, config, place)
         reading = yield from steps(api)
+        if reading is None:
+            return None
         if not reading.markdown.strip():
             raise SiteFailed(f"{self.label} gave nothing to read", outcome=Outcome.EMPTY)
         reading.reader = self.id
@@ -374,15 +358,22 @@ class Site:
         return config.base_url if at_home or _origin(config.base_url) == place.origin else place.origin
 
     def plan(self, place: Place) -> Plan | None:
-        """Return the steps that read a page, or None when it is not one this API knows. Sends nothing."""
+        """Return the steps that read a page, or None when it is not one this API knows. Sends nothing.
+
+        Steps that give None in the end leave the page to the readers without a word: nothing went wrong.
+        """
         raise NotImplementedError
 
     def headers(self) -> tuple[tuple[str, str], ...]:
         """Return what every request of this API carries besides `Accept`."""
         return ()
 
+    def trusted(self, config: SiteConfig) -> str:
+        """Return the address below which requests carry the token."""
+        return config.base_url
+
     def credentials(self, token: str) -> tuple[tuple[str, str], ...]:
-        """Return the header that carries a token."""
+        """Return the header that carries a token; () where it is sent in another way."""
         return (("Authorization", f"Bearer {token}"),)
 
 

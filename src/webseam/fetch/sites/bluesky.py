@@ -11,7 +11,8 @@ from typing import Final
 
 from webseam.errors import Outcome
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
-from webseam.fetch.sites.comments import Comment, flatten, write
+from webseam.fetch.sites.comments import Comment, flatten, say, write
+from webseam.fetch.sites.guest import plain
 from webseam.fetch.sites.value import Value
 from webseam.fetch.types import Reading
 
@@ -58,7 +59,7 @@ def _thread(api: Api, uri: str) -> Asked[Reading]:
         ("Reposts", post["repostCount"].number),
         ("Likes", post["likeCount"].number),
     )
-    document.markdown(_body(post))
+    say(document, _body(post))
     write(document, flatten(thread["replies"], lambda node: node["replies"], _comment), title="Replies", one="reply")
     language = post["record"]["langs"][0].line or None
     return document.reading(author=author, published=post["record"]["createdAt"].date, language=language)
@@ -79,7 +80,7 @@ def _comment(node: Value, parent: str) -> Comment | None:
 
 def _body(post: Value) -> str:
     """Return a post's text with its links whole, then what is attached to it."""
-    parts = [_with_links(post["record"])]
+    parts = [plain(_with_links(post["record"]))]
     embed = post["embed"]["media"] if post["embed"]["media"].is_object else post["embed"]
     external = embed["external"]
     if external["uri"].line:
@@ -87,7 +88,7 @@ def _body(post: Value) -> str:
     parts += [f"[Image: {one['alt'].line or 'not described'}]" for one in embed["images"]]
     quoted = post["embed"]["record"]["record"] if post["embed"]["media"].is_object else post["embed"]["record"]
     if quoted["value"]["text"].text:
-        said = quoted["value"]["text"].text.replace("\n", "\n> ")
+        said = plain(quoted["value"]["text"].text).replace("\n", "\n> ")
         parts.append(f"> @{quoted['author']['handle'].line}: {said}")
     return "\n\n".join(filter(None, parts))
 

@@ -14,11 +14,17 @@ from webseam.fetch.sites.writing import Document
 
 MAX_COMMENTS: Final = 200  # of one page; a page of them is about 40,000 tokens
 MAX_DEPTH: Final = 50  # replies to replies that are followed
+LEVEL: Final = 3  # of a comment's heading; those inside it are deeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """What somebody said. `about` is what stands in its heading beside the author: a score, "accepted"."""
+    """What somebody said.
+
+    Attributes:
+        about: what stands in its heading beside the author: a score, "accepted".
+        anchor: the fragment of the page's address that leads to it.
+    """
 
     author: str
     body: str
@@ -26,7 +32,8 @@ class Comment:
     id: str = ""
     parent: str = ""
     about: tuple[str, ...] = ()
-    form: Literal["markdown", "html", "text"] = "markdown"
+    form: Literal["markdown", "html", "plain"] = "markdown"
+    anchor: str = ""
 
 
 def write(
@@ -58,11 +65,19 @@ def write(
 
 def _write_one(document: Document, comment: Comment, number: int, answers: int | None) -> None:
     about = [f"reply to {answers}" if answers else "", *comment.about, (comment.date or "")[:10]]
-    document.heading(3, ", ".join([f"{number}. {comment.author or 'unknown'}", *filter(None, about)]))
-    if comment.form == "html":
-        document.html(comment.body)
+    document.anchor(comment.anchor)
+    document.heading(LEVEL, ", ".join([f"{number}. {comment.author or 'unknown'}", *filter(None, about)]))
+    say(document, comment.body, comment.form)
+
+
+def say(document: Document, body: str, form: str = "markdown") -> None:
+    """Add what one of several people said: its headings stay deeper than those that say who speaks."""
+    if form == "html":
+        document.html(body, below=LEVEL)
+    elif form == "plain":
+        document.plain(body)
     else:
-        document.markdown(comment.body)
+        document.markdown(body, below=LEVEL)
 
 
 def flatten(

@@ -40,19 +40,20 @@ class Crates(Site):
     def plan(self, place: Place) -> Plan | None:
         match place.segments:
             case ("crates", name) if _NAME.fullmatch(name):
-                return partial(_crate, name=name, version=None)
+                return partial(read_crate, name=name, version=None)
             case ("crates", name, version) if _NAME.fullmatch(name) and _VERSION.fullmatch(version):
-                return partial(_crate, name=name, version=version)
+                return partial(read_crate, name=name, version=version)
         return None
 
 
-def _crate(api: Api, name: str, version: str | None) -> Asked[Reading]:
-    found = yield from api.object("api", "v1", "crates", name, holds="crate")
+def read_crate(api: Api, name: str, version: str | None, *, root: str | None = None) -> Asked[Reading]:
+    """Read a crate, its newest stable version without a number; `root` is where the registry is, by default the API."""
+    found = yield from api.object("api", "v1", "crates", name, holds="crate", root=root)
     crate = found["crate"]
     wanted = version or crate["max_stable_version"].line or crate["newest_version"].line
     one = next((entry for entry in found["versions"] if entry["num"].line == wanted), Value())
     place = ("api", "v1", "crates", name, wanted)
-    needed = yield from api.optional(api.object(*place, "dependencies"), "its dependencies")
+    needed = yield from api.optional(api.object(*place, "dependencies", root=root), "its dependencies")
     exact = crate["name"].line or name
     static = str(api.config.values.get("static_url") or "https://static.crates.io")
     asked = api.text("readmes", exact, f"{exact}-{wanted}.html", root=static, accept="text/html")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
-from webseam.fetch.sites.comments import Comment, write
+from webseam.fetch.sites.comments import Comment, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.sites.writing import joined
 from webseam.fetch.types import Reading
@@ -73,10 +73,7 @@ def _topic(api: Api, key: str, post: str | None) -> Asked[Reading]:
         ("Solved by", found["accepted_answer"]["username"].line),
     )  # fmt: skip
     opening = _comment(first)
-    if opening.form == "html":
-        document.html(opening.body)
-    else:
-        document.markdown(opening.body)
+    say(document, opening.body, opening.form)
     total = (found["posts_count"].number or 0) - 1
     write(document, map(_comment, rest), total=max(total, 0), title="Replies", one="reply")
     return document.reading(author=first["username"].line, published=found["created_at"].date)

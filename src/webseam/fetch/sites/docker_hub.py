@@ -41,7 +41,7 @@ def _image(api: Api, owner: str, name: str) -> Asked[Reading]:
     tags = yield from api.optional(api.object(*place, "tags", query={"page_size": MAX_TAGS}), "its tags")
     image = name if owner == "library" else f"{owner}/{name}"
     document = api.document(image)
-    document.markdown(found["description"].text)
+    document.plain(found["description"].text)
     document.facts(
         ("Pull", f"docker pull {image}"),
         ("Stars", found["star_count"].number),

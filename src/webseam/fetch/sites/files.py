@@ -24,6 +24,7 @@ def write(document: Document, name: str, text: str, address: str, *, fragment: s
     every = text.rstrip("\n").split("\n")
     first = min(max(1, int(lines[1])), len(every))
     last = max(first, min(int(lines[2] or lines[1]), len(every)))
+    document.covers(fragment)
     document.facts(("Lines", f"{first:,}{f' to {last:,}' if last > first else ''} of {len(every):,}"))
     document.code("\n".join(every[first - 1 : last]), language_of(name))
     document.truncated = True

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from webseam.fetch.sites.base import Place, Plan, Site
-from webseam.fetch.sites.github_parts import actions, code, threads
+from webseam.fetch.sites.base import Place, Plan, Site, SiteConfig
+from webseam.fetch.sites.github_parts import actions, code, discussions, threads
 from webseam.schema import Setting
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -24,7 +24,8 @@ _RESERVED = frozenset(
 
 
 class GitHub(Site):
-    """The REST API for everything but files without a token, which come from where raw files are served."""
+    """Repositories, folders, files and lines of them (`#L10-L20`), issues, pull requests with reviews and changes,
+    discussions, commits, comparisons, releases, Actions runs (logs with a token), advisories, gists, raw files."""
 
     id = "github"
     label = "GitHub"
@@ -42,6 +43,9 @@ class GitHub(Site):
 
     def headers(self) -> tuple[tuple[str, str], ...]:
         return (("X-GitHub-Api-Version", "2022-11-28"),)
+
+    def trusted(self, config: SiteConfig) -> str:
+        return discussions.above(config.base_url)
 
     def plan(self, place: Place) -> Plan | None:
         segments = place.segments
@@ -75,10 +79,12 @@ def _below(owner: str, name: str, rest: tuple[str, ...]) -> Plan | None:
             return partial(code.blob, owner=owner, name=name, rest=tuple(path))
         case ("issues", number) if _NUMBER.fullmatch(number):
             return partial(threads.issue, owner=owner, name=name, number=number)
-        case ("pull", number) | ("pull", number, "files" | "commits" | "checks") if _NUMBER.fullmatch(number):
+        case ("pull", number) | ("pull", number, "files" | "changes" | "commits" | "checks") if _NUMBER.fullmatch(
+            number
+        ):
             return partial(threads.pull, owner=owner, name=name, number=number)
         case ("discussions", number) if _NUMBER.fullmatch(number):
-            return partial(threads.discussion, owner=owner, name=name, number=number)
+            return partial(discussions.discussion, owner=owner, name=name, number=number)
         case ("commit", ref) | ("pull", _, "commits", ref) if _REF.fullmatch(ref):
             return partial(threads.commit, owner=owner, name=name, ref=ref)
         case ("releases",):
@@ -87,7 +93,11 @@ def _below(owner: str, name: str, rest: tuple[str, ...]) -> Plan | None:
             return partial(threads.release, owner=owner, name=name, tag=None)
         case ("releases", "tag", *tag) if tag:
             return partial(threads.release, owner=owner, name=name, tag="/".join(tag))
-        case ("actions", "runs", run) if _NUMBER.fullmatch(run):
+        case ("compare", ends) if "..." in ends:
+            return partial(threads.compare, owner=owner, name=name, ends=ends)
+        case ("security", "advisories", key) if key.startswith("GHSA-"):
+            return partial(threads.advisory, key=key)
+        case ("actions", "runs", run) | ("actions", "runs", run, "attempts", _) if _NUMBER.fullmatch(run):
             return partial(actions.run, owner=owner, name=name, key=run)
         case ("actions", "runs", run, "job", job) if _NUMBER.fullmatch(run) and _NUMBER.fullmatch(job):
             return partial(actions.run, owner=owner, name=name, key=run, job=job)

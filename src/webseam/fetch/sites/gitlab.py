@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 
 from webseam.errors import Outcome
 from webseam.fetch.sites import files
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
-from webseam.fetch.sites.comments import Comment, write
+from webseam.fetch.sites.comments import Comment, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.sites.writing import Document, fenced, joined
 from webseam.fetch.types import Reading
@@ -24,7 +25,8 @@ _RESERVED: Final = frozenset("admin api dashboard explore groups help profile pr
 
 
 class GitLab(Site):
-    """The API is asked on the page's own host; the token goes to `base_url` only."""
+    """Projects, folders, files and lines of them, issues, work items, merge requests with changes, commits, releases;
+    the API is asked on the page's own host, the token goes to `base_url` only."""
 
     id = "gitlab"
     label = "GitLab"
@@ -48,6 +50,10 @@ class GitLab(Site):
                 return partial(_project, project=project.removesuffix(".git"))
             case ("blob" | "raw" | "blame", _, *path) if path:
                 return partial(_file, project=project, rest=rest[1:])
+            case ("tree", ref):
+                return partial(_tree, project=project, ref=ref, path="")
+            case ("tree", ref, *path):
+                return partial(_tree, project=project, ref=ref, path="/".join(path))
             case ("issues" | "work_items", number) if _NUMBER.fullmatch(number):
                 return partial(_thread, project=project, kind="issues", number=number)
             case ("merge_requests", number) | ("merge_requests", number, "diffs" | "commits") if _NUMBER.fullmatch(
@@ -83,6 +89,35 @@ def _project(api: Api, project: str) -> Asked[Reading]:
             document.heading(2, path)
             files.show(document, path, readme, address)
     return document.reading(published=found["created_at"].date)
+
+
+def _tree(api: Api, project: str, ref: str, path: str) -> Asked[Reading]:
+    """Read a folder: its entries, and its README when it has one."""
+    query = {"ref": ref, "path": path or None, "per_page": PAGE}
+    entries = yield from api.array("api", "v4", "projects", project, "repository", "tree", query=query)
+    if not entries:
+        raise SiteFailed("no such folder, or nothing in it", outcome=Outcome.NOT_FOUND)
+    document = api.document("/".join(filter(None, (project, path))))
+    document.facts(("Branch, tag or commit", ref))
+    root = f"{api.place.origin}/{project}/-"
+    listed = []
+    for one in entries:
+        kind = "tree" if one["type"].line == "tree" else "blob"
+        address = f"{root}/{kind}/{quote(ref, safe='')}/{quote(one['path'].line)}"
+        listed.append(f"[{one['name'].line}]({address}){'/' if kind == 'tree' else ''}")
+    document.entries(listed)
+    if len(entries) >= PAGE:
+        document.add("… there may be more entries")
+        document.truncated = True
+    names = [one["name"].line for one in entries if one["type"].line == "blob"]
+    name = next((name for name in names if re.match(r"readme(\.|$)", name, re.IGNORECASE)), "")
+    if name:
+        readme = yield from api.optional(_text(api, project, (ref, *filter(None, path.split("/")), name)), "its README")
+        if readme:
+            document.heading(2, name)
+            where = quote("/".join(filter(None, (path, name))))
+            files.show(document, name, readme, f"{root}/blob/{quote(ref, safe='')}/{where}")
+    return document.reading()
 
 
 def _text(api: Api, project: str, rest: tuple[str, ...]) -> Asked[str]:
@@ -135,7 +170,7 @@ def _thread(api: Api, project: str, kind: str, number: str) -> Asked[Reading]:
         ("Assignees", joined(one["username"].line for one in found["assignees"])),
         ("Comments", found["user_notes_count"].number),
     )
-    document.markdown(found["description"].text)
+    say(document, found["description"].text)
     people = [note for note in notes or () if note["system"].raw is not True]
     total = found["user_notes_count"].number if len(notes or ()) >= PAGE else None
     write(document, map(_note, people), total=total)
@@ -151,6 +186,7 @@ def _note(note: Value) -> Comment:
         date=note["created_at"].date,
         body=note["body"].text,
         about=(at, "resolved" if note["resolved"].raw is True else ""),
+        anchor=f"note_{note['id'].line}",
     )
 
 

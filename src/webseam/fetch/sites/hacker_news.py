@@ -9,7 +9,7 @@ import re
 from functools import partial
 
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site
-from webseam.fetch.sites.comments import Comment, flatten, write
+from webseam.fetch.sites.comments import Comment, flatten, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.types import Reading
 
@@ -40,7 +40,7 @@ def _item(api: Api, number: str) -> Asked[Reading]:
         ("Date", found["created_at"].day),
         ("Story", f"https://news.ycombinator.com/item?id={story}" if story else ""),
     )
-    document.html(found["text"].text)
+    say(document, found["text"].text, "html")
     write(document, flatten(found["children"], lambda node: node["children"], _comment))
     return document.reading(author=found["author"].line, published=found["created_at"].date)
 
@@ -55,4 +55,5 @@ def _comment(node: Value, parent: str) -> Comment | None:
         date=node["created_at"].date,
         body=node["text"].text,
         form="html",
+        anchor=node["id"].line,
     )

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
-from webseam.fetch.sites.comments import Comment, flatten, write
+from webseam.fetch.sites.comments import Comment, flatten, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.types import Reading
 
@@ -64,7 +64,7 @@ def _post(api: Api, key: str) -> Asked[Reading]:
         ("Link", post["url"].line),
         ("State", "locked" if post["locked"].raw is True else ""),
     )
-    document.markdown(post["body"].text)
+    say(document, post["body"].text)
     tree = flatten(children.get("0", ()), lambda node: children.get(node["comment"]["id"].line, ()), _comment)
     write(document, tree, total=view["counts"]["comments"].number)
     return document.reading(author=view["creator"]["name"].line, published=post["published"].date)

@@ -9,7 +9,7 @@ import re
 from functools import partial
 
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site
-from webseam.fetch.sites.comments import Comment, write
+from webseam.fetch.sites.comments import Comment, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.sites.writing import joined
 from webseam.fetch.types import Reading
@@ -43,10 +43,8 @@ def _story(api: Api, key: str) -> Asked[Reading]:
         ("Date", found["created_at"].day),
         ("Tags", joined(tag.line for tag in found["tags"])),
     )
-    if found["description_plain"].text:
-        document.markdown(found["description_plain"].text)
-    else:
-        document.html(found["description"].text)
+    plain = found["description_plain"].text
+    say(document, plain or found["description"].text, "markdown" if plain else "html")
     write(document, map(_comment, found["comments"]), total=found["comment_count"].number)
     return document.reading(author=author, published=found["created_at"].date)
 
@@ -61,6 +59,7 @@ def _comment(node: Value) -> Comment:
         body=plain or node["comment"].text,
         about=(f"score {node['score'].line}",),
         form="markdown" if plain else "html",
+        anchor=f"c_{node['short_id'].line}",
     )
 
 

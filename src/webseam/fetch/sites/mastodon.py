@@ -11,7 +11,7 @@ import re
 from functools import partial
 
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
-from webseam.fetch.sites.comments import Comment, write
+from webseam.fetch.sites.comments import Comment, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.types import Reading
 
@@ -51,7 +51,7 @@ def _status(api: Api, key: str) -> Asked[Reading]:
         ("Favourites", found["favourites_count"].number),
         ("Link", found["card"]["url"].line),
     )
-    document.html(_body(found))
+    say(document, _body(found), "html")
     write(document, map(_comment, thread["descendants"]), title="Replies", one="reply")
     return document.reading(author=author, published=found["created_at"].date, language=found["language"].line or None)
 

@@ -84,7 +84,7 @@ def _package(api: Api, name: str, version: str | None) -> Asked[Reading]:
         document.heading(2, "Newest versions")
         document.entries(newest[:MAX_VERSIONS], more=len(newest) - MAX_VERSIONS, what="older versions")
     readme = manifest["readme"].text or found["readme"].text
-    if readme.strip():
+    if readme.strip() and not readme.startswith("ERROR: No README"):  # what the registry says in its place
         document.heading(2, "README")
         document.markdown(readme, _base(manifest["repository"]["url"].line) or api.place.url)
     return document.reading(author=manifest["author"]["name"].line, published=released.date)

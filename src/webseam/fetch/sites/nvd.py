@@ -55,7 +55,7 @@ def _cve(api: Api, key: str) -> Asked[Reading]:
         ("Known to be exploited", joined([cve["cisaExploitAdd"].day or "", cve["cisaRequiredAction"].line])),
     )
     english = [one["value"].text for one in cve["descriptions"] if one["lang"].line == "en"]
-    document.markdown("\n\n".join(english or [one["value"].text for one in cve["descriptions"]]))
+    document.plain("\n\n".join(english or [one["value"].text for one in cve["descriptions"]]))
     matches = [
         _product(match)
         for configuration in cve["configurations"]

@@ -44,7 +44,7 @@ def _package(api: Api, where: tuple[str, ...]) -> Asked[Reading]:
     document.facts(
         ("Released", files[0]["upload_time_iso_8601"].day),
         ("Requires Python", info["requires_python"].line),
-        ("License", (info["license_expression"].line or info["license"].line)[:100]),
+        ("License", (info["license_expression"].line or info["license"].line)[:100] or _classified(info)),
         ("Author", info["author"].line or info["author_email"].line),
         ("Maintainer", info["maintainer"].line or info["maintainer_email"].line),
         ("Yanked", info["yanked_reason"].line or (info["yanked"].raw is True and "yes")),
@@ -70,6 +70,12 @@ def _package(api: Api, where: tuple[str, ...]) -> Asked[Reading]:
     else:
         document.markdown(info["description"].text)
     return document.reading(author=info["author"].line, published=files[0]["upload_time_iso_8601"].date)
+
+
+def _classified(info: Value) -> str:
+    """Return the licences among the classifiers: where many packages state theirs, and nowhere else."""
+    every = (one.line for one in info["classifiers"])
+    return joined(one.rpartition(" :: ")[2] for one in every if one.startswith("License :: "))
 
 
 def _releases(releases: Value) -> list[str]:

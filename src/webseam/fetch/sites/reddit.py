@@ -11,7 +11,7 @@ from functools import partial
 
 from webseam.errors import Outcome
 from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
-from webseam.fetch.sites.comments import MAX_COMMENTS, Comment, flatten, write
+from webseam.fetch.sites.comments import MAX_COMMENTS, Comment, flatten, say, write
 from webseam.fetch.sites.value import Value
 from webseam.fetch.types import Reading
 
@@ -55,7 +55,7 @@ def _post(api: Api, key: str, comment: str | None) -> Asked[Reading]:
         ("State", "locked" if post["locked"].raw is True else ""),
         ("Removed", post["removed_by_category"].line),
     )
-    document.markdown(post["selftext"].text)
+    say(document, post["selftext"].text)
     comments = flatten(found[1]["data"]["children"], _replies, _comment)
     write(document, comments, total=None if comment else post["num_comments"].number)
     return document.reading(author=post["author"].line, published=post["created_utc"].date)

@@ -16,10 +16,12 @@ from webseam.fetch.sites.base import Api, Asked, Place, Plan, Site, SiteFailed
 from webseam.fetch.sites.value import Value
 from webseam.fetch.sites.writing import Document, joined
 from webseam.fetch.types import Reading
+from webseam.schema import Setting
 
 MAX_ANSWERS: Final = 30
 MAX_COMMENTS: Final = 100  # of the question and all answers together
 MAX_EACH: Final = 10  # below one post
+POSTS: Final = 3  # level of the deepest heading of ours; those that people write are deeper
 _ID = re.compile(r"\d{1,10}", re.ASCII)
 
 
@@ -43,6 +45,9 @@ class StackExchange(Site):
         "meta.askubuntu.com",
     )
     base_url = "https://api.stackexchange.com/2.3"
+    settings = (
+        Setting(name="key", env=("STACKEXCHANGE_KEY",), help="an app's key, no secret: 10,000 requests a day, not 300"),
+    )
 
     def plan(self, place: Place) -> Plan | None:
         match place.segments:
@@ -55,7 +60,13 @@ class StackExchange(Site):
 
 def _query(api: Api, **more: object) -> dict[str, object]:
     site = api.place.host.removeprefix("www.")
-    return {"site": site.removesuffix(".stackexchange.com").removesuffix(".com"), "filter": "withbody", **more}
+    key = api.config.values.get("key") or None
+    return {
+        "site": site.removesuffix(".stackexchange.com").removesuffix(".com"),
+        "filter": "withbody",
+        "key": key,
+        **more,
+    }
 
 
 def _items(api: Api, *segments: str, **query: object) -> Asked[Value]:
@@ -98,7 +109,9 @@ def _question(api: Api, number: str, first: str = "") -> Asked[Reading]:
         ("Answers", question["answer_count"].number),
         ("Closed", joined([question["closed_date"].day or "", question["closed_reason"].line])),
     )
-    document.html(question["body"].text)
+    if first:
+        document.covers(api.place.fragment)  # it comes first of the answers
+    document.html(question["body"].text, below=POSTS)
     _comments(document, by_post.get(number, []))
     for one in answers:
         marks = [
@@ -109,7 +122,7 @@ def _question(api: Api, number: str, first: str = "") -> Asked[Reading]:
             one["creation_date"].day or "",
         ]
         document.heading(2, joined(marks))
-        document.html(one["body"].text)
+        document.html(one["body"].text, below=POSTS)
         _comments(document, by_post.get(one["answer_id"].line, []))
     document.more((question["answer_count"].number or 0) - len(answers), "answer")
     if found["backoff"].number:
@@ -124,7 +137,8 @@ def _comments(document: Document, comments: list[Value]) -> None:
     document.heading(3, "Comments")
     for one in comments[:MAX_EACH]:
         score = f" ({one['score'].line})" if one["score"].number else ""
-        document.html(f"<p><b>{one['owner']['display_name'].line or 'unknown'}</b>{score}: {one['body'].text}</p>")
+        words = f"<p><b>{one['owner']['display_name'].line or 'unknown'}</b>{score}: {one['body'].text}</p>"
+        document.html(words, below=POSTS)
     document.more(len(comments) - MAX_EACH, "comment")
 
 

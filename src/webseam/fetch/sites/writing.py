@@ -1,40 +1,33 @@
 """Writing of Markdown for a reader with little room: a title, facts, then what people wrote.
 
-Most APIs give the Markdown its author wrote. It is passed on, but as a guest: its code blocks are closed, comments
-that a renderer would hide are removed and counted, images become links that nothing loads by itself, and relative
-addresses become absolute.
+Most APIs give the Markdown its author wrote; `webseam.fetch.sites.guest` says what it may do here. Code of our own and
+of others stays as it is, to the last space: a patch without them would not apply.
 """
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
-from urllib.parse import urljoin
+from urllib.parse import unquote
 
 from webseam.fetch import fences
+from webseam.fetch.sites import guest
 from webseam.fetch.types import Link, Reading
 from webseam.text import clean, squeeze
 
 MAX_LINKS: Final = 500  # of one page
-MAX_TEXT: Final = 1_500_000  # characters that people wrote, of one page; about a second of work
-MAX_RELATIVE: Final = 10_000  # addresses of one text that are made absolute
+# What people wrote, of one page. Both are more than anybody reads; lines are what costs, a tenth of a millisecond each.
+MAX_TEXT: Final = 600_000  # characters
+MAX_LINES: Final = 40_000
 MAX_CODE: Final = 400_000  # characters of one file that are shown
 
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^\n]*)")
-_BADGE = re.compile(r"\[!\[([^\[\]]{0,300})\]\([^()\s]{1,2000}(?:\s+\"[^\"]{0,300}\")?\)\]\(([^()\s]{1,2000})\)")
-_IMAGE = re.compile(r"!\[([^\[\]]{0,300})\](?=[(\[])")
-_TAG_IMAGE = re.compile(r"<img\b[^<>]{0,2000}>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"\b(alt|src)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
-_RELATIVE = re.compile(  # `](path` and `[name]: path`
-    r"(\]\(|^\[[^\[\]]{1,300}\]:[ \t]+)(?![a-z][a-z0-9+.-]*:|//|#|<)([^()\s]{1,2000})", re.MULTILINE | re.IGNORECASE
-)
-_LINK = re.compile(  # `[words](address)`, or an address alone
-    r"(?<!!)\[([^\[\]]{1,300})\]\((https?://[^()\s]{1,2000})|(?<![\w(\[\"'=/])(https?://[^\s<>()\[\]\"'`]{1,2000})"
+_LINK = re.compile(  # `[words](address)`, in which brackets come in pairs, or an address alone
+    r"(?<!!)\[([^\[\]]{1,300})\]\((https?://[^()\s]{1,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,500}){0,5})"
+    r"|(?<![\w(\[\"'=/])(https?://[^\s<>()\[\]\"'`]{1,2000})"
 )
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
-_CODE_SPAN = re.compile(r"(`+)(?!`)[^`\n]{1,2000}?(?<!`)\1(?!`)")
 # Names of languages by the ending of a file, where the ending itself is not what highlighters know.
 _LANGUAGES: Final = {
     "cc": "cpp", "cjs": "javascript", "cxx": "cpp", "h": "c", "hh": "cpp", "hpp": "cpp", "js": "javascript",
@@ -80,30 +73,6 @@ def joined(values: Iterable[str], *, most: int = 50) -> str:
     return ", ".join(known[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def segments(markdown: str) -> Iterator[tuple[bool, str]]:
-    """Yield the text in pieces, `(is a code block, piece)`; a block that is not closed goes to the end."""
-    piece: list[str] = []
-    fence = ""
-    for line in markdown.splitlines(keepends=True):
-        found = _FENCE.match(line)
-        if fence:
-            piece.append(line)
-            if found and found[1][0] == fence[0] and len(found[1]) >= len(fence) and not found[2].strip():
-                yield True, "".join(piece)
-                piece, fence = [], ""
-        elif found and not (found[1][0] == "`" and "`" in found[2]):
-            if piece:
-                yield False, "".join(piece)
-            piece, fence = [line], found[1]
-        else:
-            piece.append(line)
-    if fence:
-        end = "" if piece[-1].endswith("\n") else "\n"
-        yield True, "".join(piece) + f"{end}{fence}\n"
-    elif piece:
-        yield False, "".join(piece)
-
-
 class Document:
     """A page as it is written down.
 
@@ -119,8 +88,12 @@ class Document:
         self._convert = html_to_markdown
         self._base = base
         self._ends_with_facts = False
-        self._left = MAX_TEXT
-        self._parts: list[str] = [f"# {self.title}"] if self.title else []
+        self._left, self._lines = MAX_TEXT, MAX_LINES
+        self._parts: list[str] = []
+        self._anchors: dict[str, int] = {}  # fragment -> the part it leads to
+        self._links: dict[str, str] = {}
+        if self.title:
+            self.add(f"# {self.title}")
 
     def facts(self, *pairs: tuple[str, object]) -> None:
         """Add a list of facts; those without a value are left out."""
@@ -128,10 +101,21 @@ class Document:
             f"- {name}: {one_line(str(value))}" for name, value in pairs if value not in (None, "", False, ())
         )
         if shown and self._ends_with_facts:
-            self._parts[-1] += f"\n{shown}"
+            more = guest.without_images(shown)
+            self._parts[-1] += f"\n{more}"
+            self._remember(more)
         else:
             self.add(shown)
         self._ends_with_facts = bool(shown) or self._ends_with_facts
+
+    def anchor(self, *names: str) -> None:
+        """Let fragments lead to what is added next."""
+        for name in filter(None, names):
+            self._anchors.setdefault(name, len(self._parts))
+
+    def covers(self, fragment: str) -> None:
+        """Say that all of this page is what a fragment asked for: it was put first, or nothing else is here."""
+        self._anchors[fragment] = 0
 
     def heading(self, level: int, text: str) -> None:
         """Add a heading."""
@@ -141,6 +125,12 @@ class Document:
         """Add Markdown of our own."""
         if not markdown:
             return
+        if not markdown.startswith("```"):  # then it is code of our own
+            markdown = guest.trimmed(guest.without_images(markdown))
+            self._remember(markdown)
+        self._append(markdown)
+
+    def _append(self, markdown: str) -> None:
         if self._ends_with_facts and _ITEM.match(markdown):  # two lists in a row would be read as one
             self._parts.append("---")
         self._ends_with_facts = False
@@ -162,20 +152,60 @@ class Document:
             text = kept
         self.add(fenced(text, language))
 
-    def markdown(self, text: str, base: str = "") -> None:
-        """Add Markdown that somebody wrote; `base` is what its relative addresses start from."""
-        if len(text) > self._left:
-            kept = text[: self._left].rpartition("\n")[0] or text[: self._left]
+    def markdown(self, text: str, base: str = "", *, below: int = 0) -> None:
+        """Add Markdown that somebody wrote.
+
+        Args:
+            base: what its relative addresses start from.
+            below: the level of the heading it must stay under; 0 where nobody else speaks on the page.
+        """
+        kept = text[: self._left]
+        lines = kept.split("\n", self._lines)
+        if len(lines) > self._lines:
+            kept = "\n".join(lines[: self._lines])
+        elif len(kept) < len(text):
+            kept = kept.rpartition("\n")[0] or kept
+        if len(kept) < len(text):
             self.notes.append(f"cut after {len(kept):,} of {len(text):,} characters")
             self.truncated = True
             text, self._left = kept, len(kept)  # nothing more after a cut
         self._left -= len(text)
-        self.add("".join(self._guest(text, base or self._base)).strip("\n"))
+        self._lines -= min(self._lines, len(lines))
+        admitted = guest.admit(text, base=base or self._base, below=below)
+        if admitted.hidden:
+            self.removed["hidden"] = self.removed.get("hidden", 0) + admitted.hidden
+        if admitted.markdown.strip():
+            for is_code, piece in admitted.pieces:
+                if not is_code:
+                    self._remember(piece)
+            self._append(admitted.markdown)
 
-    def html(self, text: str, base: str = "") -> None:
-        """Add HTML, converted."""
-        if text.strip():
-            self.markdown(self._convert(text, base or self._base), base)
+    def html(self, text: str, base: str = "", *, below: int = 0, anchors: re.Pattern[str] | None = None) -> None:
+        """Add HTML, converted. `anchors` finds where elements with a fragment begin, its groups hold their names."""
+        if not text.strip():
+            return
+        if anchors is None:
+            self.markdown(self._convert(text, base or self._base), base, below=below)
+            return
+        mark = "anchormark"  # the converter gives no places: a word that the page has not goes through it
+        while mark in text:
+            mark += "x"
+        names: list[str] = []
+
+        def marked(found: re.Match[str]) -> str:
+            names.append(next(filter(None, found.groups()), ""))
+            return f"<p>{mark}{len(names) - 1}</p>{found[0]}"
+
+        first, *rest = re.split(rf"(?m)^.{{0,9}}{mark}(\d+).{{0,9}}$", self._convert(anchors.sub(marked, text), base))
+        self.markdown(first, base, below=below)
+        for number, part in zip(rest[::2], rest[1::2], strict=True):
+            name = html.unescape(names[int(number)])
+            self.anchor(name, unquote(name))
+            self.markdown(part, base, below=below)
+
+    def plain(self, text: str) -> None:
+        """Add text that somebody wrote and that is no Markdown."""
+        self.markdown(guest.plain(text))
 
     def more(self, number: int, one: str) -> None:
         """Say how many of something were left out; nothing when `number` is not above zero."""
@@ -183,102 +213,30 @@ class Document:
             self.add(f"… {count(number, f'more {one}')}")
             self.truncated = True
 
-    def _guest(self, text: str, base: str) -> Iterator[str]:
-        absolute = partial(_absolute, base=base)
-        left = MAX_RELATIVE if base else 0
-        for is_code, piece in segments(text.replace("\r\n", "\n")):
-            if is_code:
-                yield piece
-                continue
-            piece, hidden = _without_comments(piece)
-            if hidden:
-                self.removed["hidden"] = self.removed.get("hidden", 0) + hidden
-            for in_span, part in _spans(piece):
-                if not in_span and left > 0:
-                    part, changed = _RELATIVE.subn(absolute, part, left)
-                    left -= changed
-                yield part
+    def _remember(self, piece: str) -> None:
+        for link in _LINK.finditer(piece) if len(self._links) < MAX_LINKS and "://" in piece else ():
+            url = link[2] or link[3].rstrip(".,;:!?*_")
+            self._links.setdefault(url, one_line(link[1] or url))
+            if len(self._links) >= MAX_LINKS:
+                break
 
     def reading(
         self, *, author: str | None = None, published: str | None = None, language: str | None = None
     ) -> Reading:
         """Return everything as a `Reading`."""
-        pieces = []
-        for is_code, piece in segments("\n\n".join(self._parts) + "\n"):
-            lines = (piece if is_code else _without_images(piece)).split("\n")
-            pieces.append("\n".join(line.rstrip() for line in lines))
-        markdown = "".join(pieces).strip("\n")
+        markdown = "\n\n".join(self._parts).strip("\n")
+        starts = [0]
+        for part in self._parts:
+            starts.append(starts[-1] + len(part) + 2)
         return Reading(
             markdown=markdown + "\n" if markdown else "",
             title=self.title or None,
             author=one_line(author or "") or None,
             published=published,
             language=language,
-            links=links_of(markdown),
+            links=tuple(Link(text=text, url=url) for url, text in self._links.items()),
+            anchors={name: starts[at] for name, at in self._anchors.items() if at < len(self._parts)},
             removed=self.removed,
             notes=self.notes,
             truncated=self.truncated,
         )
-
-
-def _without_comments(text: str) -> tuple[str, int]:
-    """Return text without HTML comments, and how many there were; one without its end is made visible."""
-    kept, at, hidden = [], 0, 0
-    while (start := text.find("<!--", at)) >= 0:
-        end = text.find("-->", start + 4)
-        if end < 0:
-            break
-        kept.append(text[at:start])
-        at, hidden = end + 3, hidden + 1
-    kept.append(text[at:].replace("<!--", "&lt;!--"))
-    return "".join(kept), hidden
-
-
-def _spans(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield a paragraph in pieces, `(is code inside a line, piece)`."""
-    at = 0
-    for found in _CODE_SPAN.finditer(text):
-        yield False, text[at : found.start()]
-        yield True, found[0]
-        at = found.end()
-    yield False, text[at:]
-
-
-def _absolute(found: re.Match[str], base: str) -> str:
-    try:
-        return f"{found[1]}{urljoin(base, found[2])}"
-    except ValueError:  # brackets that look like a broken IPv6 host
-        return found[0]
-
-
-def _without_images(text: str) -> str:
-    """Return text in which nothing loads by itself: an image is a link that says it is one."""
-    if "![" not in text and "<" not in text:
-        return text
-    shown = []
-    for in_span, part in _spans(text):
-        if not in_span:
-            part = _TAG_IMAGE.sub(_tag_image, part)
-            part = _BADGE.sub(lambda badge: f"[{badge[1] or 'image'}]({badge[2]})", part)
-            part = _IMAGE.sub(lambda image: f"[Image: {image[1]}]" if image[1] else "[Image]", part)
-        shown.append(part)
-    return "".join(shown)
-
-
-def _tag_image(found: re.Match[str]) -> str:
-    values = {name.lower(): double or single for name, double, single in _ATTRIBUTE.findall(found[0])}
-    alt, address = one_line(values.get("alt", "")).strip("[]"), values.get("src", "")
-    label = f"Image: {alt}" if alt else "Image"
-    return f"[{label}]({address})" if re.fullmatch(r"https?://[^()\s<>]{1,2000}", address) else f"[{label}]"
-
-
-def links_of(markdown: str) -> tuple[Link, ...]:
-    """Return the first `MAX_LINKS` different links of a page, outside its code blocks."""
-    found: dict[str, str] = {}
-    for is_code, piece in segments(markdown):
-        for link in () if is_code else _LINK.finditer(piece):
-            url = link[2] or link[3].rstrip(".,;:!?*_")
-            found.setdefault(url, one_line(link[1] or url))
-            if len(found) >= MAX_LINKS:
-                break
-    return tuple(Link(text=text, url=url) for url, text in list(found.items())[:MAX_LINKS])

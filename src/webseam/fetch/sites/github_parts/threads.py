@@ -1,13 +1,14 @@
-"""Conversations on GitHub: issues, pull requests with their reviews, discussions, releases, commits, advisories."""
+"""Conversations on GitHub: issues, pull requests with their reviews, releases, commits, advisories."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from webseam.fetch.sites.base import Api, Asked
-from webseam.fetch.sites.comments import Comment, write
+from webseam.fetch.sites.comments import Comment, say, write
 from webseam.fetch.sites.github_parts.code import patch
 from webseam.fetch.sites.value import Value
 from webseam.fetch.sites.writing import Document, count, fenced, joined
@@ -25,10 +26,10 @@ def issue(api: Api, owner: str, name: str, number: str) -> Asked[Reading]:
         return (yield from pull(api, owner, name, number))
     comments, total = yield from _comments(api, owner, name, number, found["comments"].number or 0, pages=2)
     document = api.document(f"{found['title'].line} ({owner}/{name} issue {number})")
-    _facts(document, found)
+    facts(document, found)
     yield from _linked(api, document, owner, name, comments)
-    document.markdown(found["body"].text)
-    write(document, (_comment(one) for one in comments), total=total)
+    say(document, found["body"].text)
+    write(document, (as_comment(one) for one in comments), total=total)
     return document.reading(author=found["user"]["login"].line, published=found["created_at"].date)
 
 
@@ -44,7 +45,7 @@ def pull(api: Api, owner: str, name: str, number: str) -> Asked[Reading]:
         lines = yield from api.optional(api.array(*place, "comments", query=query), "review comments")
     files = yield from api.optional(api.array(*place, "files", query=query), "changed files")
     document = api.document(f"{found['title'].line} ({owner}/{name} pull request {number})")
-    _facts(document, found)
+    facts(document, found)
     document.facts(
         ("From", found["head"]["label"].line),
         ("Into", found["base"]["label"].line),
@@ -53,8 +54,8 @@ def pull(api: Api, owner: str, name: str, number: str) -> Asked[Reading]:
         ("Changes", f"+{found['additions'].number or 0} -{found['deletions'].number or 0} in "
                     + count(found["changed_files"].number, "file")),
     )  # fmt: skip
-    document.markdown(found["body"].text)
-    write(document, (_comment(one) for one in comments), total=total)
+    say(document, found["body"].text)
+    write(document, (as_comment(one) for one in comments), total=total)
     write(document, _reviews(reviews or Value()), title="Reviews", one="review")
     write(
         document,
@@ -64,22 +65,6 @@ def pull(api: Api, owner: str, name: str, number: str) -> Asked[Reading]:
         one="review comment",
     )
     patch(document, files or Value(), found["changed_files"].number)
-    return document.reading(author=found["user"]["login"].line, published=found["created_at"].date)
-
-
-def discussion(api: Api, owner: str, name: str, number: str) -> Asked[Reading]:
-    """Read a discussion: the post, then its comments, the answer marked."""
-    place = ("repos", owner, name, "discussions", number)
-    found = yield from api.object(*place, holds="title")
-    comments = yield from api.optional(api.array(*place, "comments", query={"per_page": PAGE}), "comments")
-    document = api.document(f"{found['title'].line} ({owner}/{name} discussion {number})")
-    _facts(document, found)
-    document.facts(("Category", found["category"]["name"].line), ("Answered", found["answer_chosen_at"].day))
-    document.markdown(found["body"].text)
-    answer = found["answer_html_url"].line.rpartition("-")[2]
-    marked = [(one, ("answer",) if answer and one["id"].line == answer else ()) for one in comments or ()]
-    marked.sort(key=lambda pair: not pair[1])  # the answer first; the rest stays in its order
-    write(document, (_comment(one, *about) for one, about in marked), total=found["comments"].number)
     return document.reading(author=found["user"]["login"].line, published=found["created_at"].date)
 
 
@@ -100,6 +85,26 @@ def commit(api: Api, owner: str, name: str, ref: str) -> Asked[Reading]:
         document.add(fenced(body.strip("\n"), "text"))
     patch(document, found["files"], None)
     return document.reading(author=author, published=found["commit"]["author"]["date"].date)
+
+
+def compare(api: Api, owner: str, name: str, ends: str) -> Asked[Reading]:
+    """Read what is between two commits, branches or tags: the commits, then all changes in one."""
+    found = yield from api.object("repos", owner, name, "compare", ends, query={"per_page": PAGE}, holds="status")
+    document = api.document(f"{ends} ({owner}/{name})")
+    document.facts(
+        ("State", joined([found["status"].line, f"{found['ahead_by'].number or 0} ahead",
+                          f"{found['behind_by'].number or 0} behind"])),
+        ("Commits", found["total_commits"].number),
+    )  # fmt: skip
+    listed = [
+        joined([one["sha"].line[:12], one["commit"]["message"].text.partition("\n")[0], _by(one["author"])])
+        for one in found["commits"]
+    ]
+    if listed:
+        document.heading(2, "Commits")
+        document.entries(listed, more=(found["total_commits"].number or 0) - len(listed), what="more commits")
+    patch(document, found["files"], None)
+    return document.reading()
 
 
 def release(api: Api, owner: str, name: str, tag: str | None) -> Asked[Reading]:
@@ -126,7 +131,7 @@ def releases(api: Api, owner: str, name: str) -> Asked[Reading]:
     for one in found:
         document.heading(2, one["name"].line or one["tag_name"].line)
         _release_facts(document, one)
-        document.markdown(one["body"].text)
+        document.markdown(one["body"].text, below=2)
     if len(found) == 30:
         document.add("… older releases are not shown")
         document.truncated = True
@@ -169,7 +174,8 @@ def _release_facts(document: Document, found: Value) -> None:
     )  # fmt: skip
 
 
-def _facts(document: Document, found: Value) -> None:
+def facts(document: Document, found: Value) -> None:
+    """Add what an issue, a pull request or a discussion says about itself."""
     state = "merged" if found["merged_at"].raw else found["state"].line
     reason = found["state_reason"].line.replace("_", " ")
     document.facts(
@@ -221,11 +227,13 @@ def _linked(api: Api, document: Document, owner: str, name: str, comments: list[
         found = yield from api.optional(asked, "the comment linked to")
     if found is not None:
         document.heading(2, f"The comment linked to: {found['user']['login'].line}, {found['created_at'].day or ''}")
-        document.markdown(found["body"].text)
+        say(document, found["body"].text)
         document.heading(2, "The issue")
+        document.covers(api.place.fragment)
 
 
-def _comment(found: Value, *about: str) -> Comment:
+def as_comment(found: Value, *about: str) -> Comment:
+    """Return a comment of the REST API; `about` is what stands in its heading first."""
     role = found["author_association"].line.lower().replace("_", " ")
     shown = (role,) if role in ("owner", "member", "collaborator") else ()
     return Comment(
@@ -235,7 +243,12 @@ def _comment(found: Value, *about: str) -> Comment:
         date=found["created_at"].date,
         body=found["body"].text,
         about=(*about, *shown),
+        anchor=_fragment(found),
     )
+
+
+def _fragment(found: Value) -> str:
+    return found["html_url"].line.partition("#")[2]
 
 
 def _reviews(reviews: Value) -> Iterator[Comment]:
@@ -248,19 +261,18 @@ def _reviews(reviews: Value) -> Iterator[Comment]:
                 date=review["submitted_at"].date,
                 body=review["body"].text,
                 about=(state,),
+                anchor=_fragment(review),
             )
 
 
 def _line_comments(comments: Value) -> Iterator[Comment]:
     shown: set[str] = set()
     for found in comments:
-        comment = _comment(found)
+        comment = as_comment(found)
         place = f"{found['path'].line}:{found['line'].number or found['original_line'].number or ''}".rstrip(":")
         body = comment.body
         if comment.parent not in shown and found["diff_hunk"].text:
             hunk = "\n".join(found["diff_hunk"].text.split("\n")[-HUNK_LINES:])
             body = f"{fenced(hunk, 'diff')}\n\n{body}"
         shown.add(comment.id)
-        yield Comment(
-            id=comment.id, parent=comment.parent, author=comment.author, date=comment.date, body=body, about=(place,)
-        )
+        yield replace(comment, body=body, about=(place,))
