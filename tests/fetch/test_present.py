@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import time
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from webseam.errors import Outcome, RequestError
 from webseam.fetch.present import Found, present
 from webseam.fetch.request import FetchRequest
-from webseam.fetch.types import Link, Reading
+from webseam.fetch.types import Link, Reading, Unreadable
 from webseam.model import Heading, Page, Passage
 
 URL = "https://example.org/guide"
@@ -36,7 +39,8 @@ USE = TEXT.index("## Use")
 def page(markdown: str = TEXT, *, of: dict[str, Any] | None = None, bound: int | None = None, **wanted: Any) -> Page:
     reading = Reading(markdown=markdown, reader="html", **(of or {}))
     request = FetchRequest(**{"url": URL, **wanted})
-    return present(Found(reading=reading, final_url=URL, status=200), request, max_tokens=bound)
+    found = Found(reading=reading, final_url=URL, status=200)
+    return asyncio.run(present(found, request, expires_at=math.inf, max_tokens=bound))
 
 
 def test_without_a_bound_the_whole_page_is_there() -> None:
@@ -164,3 +168,46 @@ def test_facts_of_a_page_are_one_clean_line_each() -> None:
 def test_a_page_with_nothing_on_it_is_empty_and_not_ok() -> None:
     part = page(" \n")
     assert (part.outcome, part.markdown, part.detail) == (Outcome.EMPTY, "", "there is nothing to read on it")
+
+
+LARGE = "".join(
+    f"## Part {number}\n\nA paragraph about the number {number}, and of no use otherwise.\n\n" for number in range(900)
+)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({}, id="whole"),
+        pytest.param({"max_tokens": 300}, id="beginning"),
+        pytest.param({"focus": "the number 417", "max_tokens": 100}, id="passages"),
+        pytest.param({"outline": True}, id="outline"),
+        pytest.param({"url": URL + "#part-700"}, id="fragment"),
+    ],
+)
+def test_a_large_page_is_cut_in_another_process_and_comes_out_the_same(
+    wanted: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = page(LARGE, **wanted)
+    monkeypatch.setattr("webseam.fetch.present._CUT_HERE", 10**9)
+    assert page(LARGE, **wanted) == there
+    assert there.markdown
+
+
+def test_a_cursor_is_judged_in_the_other_process_as_in_this_one() -> None:
+    first = page(LARGE, max_tokens=300)
+    assert (
+        page(LARGE, cursor=first.next_cursor).markdown
+        == LARGE[LARGE.index(page(LARGE, cursor=first.next_cursor).markdown[:40]) :]
+    )
+    with pytest.raises(RequestError, match="the page has changed since") as raised:
+        page(LARGE + "\nMore.\n", cursor=first.next_cursor)
+    assert (raised.value.field, raised.value.hint) == ("cursor", "fetch the page again without a cursor")
+
+
+def test_a_page_that_takes_too_long_to_cut_is_a_timeout() -> None:
+    found = Found(reading=Reading(markdown="> - > - x\n" * 400_000), final_url=URL)
+    request = FetchRequest(url=URL, focus="x", max_tokens=100)
+    with pytest.raises(Unreadable) as raised:
+        asyncio.run(present(found, request, expires_at=time.monotonic() + 1))
+    assert raised.value.outcome is Outcome.TIMEOUT

@@ -2,8 +2,7 @@
 
 Budgets, passages and the frame need to know where a text may be cut and what is code, never how it would look: so
 this finds the block structure of CommonMark with GFM tables and leaves the inside of paragraphs alone. Each line is
-looked at a bounded number of times, whatever a page sends. A list is one block an item: a whole list can be longer
-than any budget.
+looked at a bounded number of times, whatever a page sends. A list is one block an item: it may be longer than a budget.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from webseam.fetch.clean import inline_text
@@ -98,6 +98,11 @@ class _Node(NamedTuple):
 
 def split(markdown: str) -> list[Block]:
     """Return the blocks of `markdown` in order. What no block covers is blank lines."""
+    return list(_split(markdown))
+
+
+@lru_cache(maxsize=2)  # cutting a page, naming what is left and choosing passages ask for the same blocks
+def _split(markdown: str) -> tuple[Block, ...]:
     lines = _lines(markdown, 0, len(markdown))
     path: list[tuple[int, str]] = []
     blocks = []
@@ -108,7 +113,7 @@ def split(markdown: str) -> list[Block]:
             path.append((node.level, _words(lines[first : node.end])))
         headings = tuple(words for _, words in path)
         blocks.append(Block(lines[first].start, lines[node.end - 1].end, node.kind, headings, node.level))
-    return blocks
+    return tuple(blocks)
 
 
 def leaves(markdown: str, block: Block) -> list[Leaf]:
@@ -292,11 +297,8 @@ def _interrupts(text: str) -> bool:
 
 
 def _fence_end(lines: list[_Line], at: int, fence: str) -> int:
-    for index in range(at + 1, len(lines)):
-        text = lines[index].text
-        if closes(text, fence):
-            return index + 1
-    return len(lines)
+    ends = (index + 1 for index in range(at + 1, len(lines)) if closes(lines[index].text, fence))
+    return next(ends, len(lines))
 
 
 def closes(line: str, fence: str) -> bool:
@@ -393,8 +395,6 @@ def _cells(row: str) -> int:
 
 
 def _table_end(lines: list[_Line], at: int) -> int:
-    for index in range(at + 2, len(lines)):
-        text = lines[index].text
-        if not text.strip() or _columns(text) >= _CODE_INDENT or _interrupts(text):
-            return index
-    return len(lines)
+    texts = ((index, lines[index].text) for index in range(at + 2, len(lines)))
+    ends = (index for index, text in texts if not text.strip() or _columns(text) >= _CODE_INDENT or _interrupts(text))
+    return next(ends, len(lines))

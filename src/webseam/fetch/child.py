@@ -69,14 +69,18 @@ def _exactly(pipe: BinaryIO, size: int) -> bytes:
 
 
 def perform(question: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """Read what `question` describes. Return {"reading": …}, {"unreadable": …} or {"failed": the error's name}."""
+    """Read what `question` describes.
+
+    Return {"reading": …}, {"made": what a module made that returns no reading}, {"unreadable": …} or {"failed": the
+    error's name}.
+    """
     try:
         read = importlib.import_module(question["module"]).read
         options = dict(question["options"])
         if "seconds" in inspect.signature(read).parameters:  # a reader that can stop by itself keeps what it has
             options.setdefault("seconds", question["seconds"])
         reading = read(Source(body=body, **question["source"]), **options)
-        return {"reading": dataclasses.asdict(reading)}
+        return {"made": reading} if isinstance(reading, dict) else {"reading": dataclasses.asdict(reading)}
     except Unreadable as error:
         return {"unreadable": {"outcome": error.outcome.value, "detail": error.detail, "hint": error.hint}}
     except Exception as error:  # noqa: BLE001 - readers and their libraries fail in ways nobody listed; all are answered

@@ -56,15 +56,16 @@ async def _read(source: Source, request: FetchRequest, deadline: Deadline) -> Pa
     if request.raw:
         reading, media_type = as_it_came(source), source.media_type or None
     else:
-        reading, found = await read_source(
+        reading, sniffed = await read_source(
             source,
             expires_at=deadline.at,
             form=request.reader,
             fragment=request.fragment,
             pages=request.pages,
         )
-        media_type = found.media_type
-    page = present(Found(reading=reading, final_url=source.url, media_type=media_type), request)
+        media_type = sniffed.media_type
+    found = Found(reading=reading, final_url=source.url, media_type=media_type)
+    page = await present(found, request, expires_at=deadline.at)
     return replace(page, took=round(time.monotonic() - started, 4))
 
 

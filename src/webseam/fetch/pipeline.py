@@ -66,7 +66,8 @@ class PageFetch:
         try:
             found = await self._find()
             found.notes[:0] = self.notes
-            page = present(found, self.request, max_tokens=self._settings.get("fetch", "max_tokens"))
+            bound = self._settings.get("fetch", "max_tokens")
+            page = await present(found, self.request, expires_at=self._deadline.at, max_tokens=bound)
         except WebSeamError as error:
             error.attempts, error.sent_to = tuple(self.attempts), tuple(self.sent_to)
             raise

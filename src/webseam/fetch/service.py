@@ -16,7 +16,7 @@ from webseam.config import Settings, cache_folder
 from webseam.errors import Outcome, TransportError, WebSeamError
 from webseam.fetch.download import MAX_PAGE, USER_AGENT
 from webseam.fetch.pipeline import PageFetch
-from webseam.fetch.request import FetchRequest
+from webseam.fetch.request import FetchRequest, read_url
 from webseam.model import Page
 from webseam.net import EgressPolicy
 from webseam.net.message import Request, Response

@@ -27,10 +27,10 @@ from typing import IO, Any, Final, cast
 
 from webseam.errors import Outcome
 from webseam.fetch.child import receive, send
-from webseam.fetch.types import Link, Reading, Source, Unreadable
-from webseam.text import quote
+from webseam.fetch.said import nonsense, reading_of, said_by
+from webseam.fetch.types import Reading, Source, Unreadable
 
-__all__ = ["close", "run_in_worker", "warm"]
+__all__ = ["close", "make_in_worker", "run_in_worker", "warm"]
 
 READERS: Final = "webseam.fetch.readers"  # where readers are found by their name
 MAX_CHILDREN: Final = 2  # at a time; a third document waits rather than taking memory and a core from everything else
@@ -38,6 +38,7 @@ WARM: Final = 10.0  # seconds a child is kept with nothing to do
 MAX_READINGS: Final = 100  # by one child, so that what a library leaks does not add up
 MAX_ANSWER: Final = 64 * 1024 * 1024  # bytes of a reading: more than three times the largest document
 
+_HARMLESS: Final = {"reading", "made", "unreadable"}  # answers after which a child is as good as before
 _EXAMPLE: Final = b"<html><body><main><p>A page.</p></main></body></html>"
 _ROOT: Final = str(Path(__file__).resolve().parents[2])
 _CODE: Final = "import sys; sys.path += sys.argv[1:]; from webseam.fetch.child import main; main()"
@@ -68,19 +69,44 @@ async def run_in_worker(
         Unreadable: what the reader said; `timeout` at the deadline; `bad_response` when it crashed, ran out of memory
             or answered nonsense; `unavailable` when this system starts no process for us.
     """
+    return reading_of(*await _answer(reader, source, expires_at, max_memory, options))
+
+
+async def make_in_worker(
+    maker: str,
+    source: Source,
+    *,
+    expires_at: float,
+    max_memory: int,
+    options: Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """Return the dictionary that `webseam.fetch.readers.<maker>.read` makes; its values are for the caller to check.
+
+    Raises:
+        Unreadable: as `run_in_worker`.
+    """
+    answer, job = await _answer(maker, source, expires_at, max_memory, options)
+    made = said_by(answer, job).get("made")
+    if not isinstance(made, dict):
+        raise nonsense(job)
+    return made
+
+
+async def _answer(
+    reader: str, source: Source, expires_at: float, max_memory: int, options: Mapping[str, object] | None
+) -> tuple[dict[str, Any], _Job]:
     job = _Job(reader, source, dict(options or {}), expires_at, max_memory)
     try:
         if expires_at <= time.monotonic():
             raise TimeoutError
         _pool.submit(job)
         async with asyncio.timeout(None if math.isinf(expires_at) else expires_at - time.monotonic()):
-            answer = await job.answer
+            return await job.answer, job
     except TimeoutError:
         detail = f"the {reader} reader was not done with {job.size} at the deadline and was stopped"
         raise Unreadable(detail, outcome=Outcome.TIMEOUT) from None
     finally:
         _pool.abandon(job)
-    return _reading(answer, job)
 
 
 def warm(reader: str, *, max_memory: int, seconds: float = WARM) -> None:
@@ -227,7 +253,7 @@ class _Pool:
                 child, done = _start(), 0
             answer = self._work(child, job)
             done += 1
-            if child is not None and "reading" not in answer and "unreadable" not in answer:
+            if child is not None and not answer.keys() & _HARMLESS:
                 _end(child)  # after running out of memory or worse, nobody knows what state it is in
                 child = None
             job.finish(answer)
@@ -303,65 +329,6 @@ def _end(child: subprocess.Popen[bytes]) -> None:
             with suppress(OSError):  # that of a killed child may still hold half of a question
                 pipe.close()
     child.wait()
-
-
-def _reading(answer: dict[str, Any], job: _Job) -> Reading:
-    """Turn an answer into a reading or an error. Trusts nothing: a document may have taken the child over."""
-    reader, size = job.reader, job.size
-    if "unstarted" in answer:
-        detail = f"this system starts no process in which {size} could be read by the {reader} reader"
-        raise Unreadable(detail, outcome=Outcome.UNAVAILABLE)
-    limit = f"{job.max_memory / 1024 / 1024:,.0f} MiB"
-    if "crashed" in answer:
-        detail = f"the {reader} reader crashed on {size} ({answer['crashed']})"
-        hint = f"native code that needs more than {limit} of memory ends like this too"
-        raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE, hint=hint)
-    if answer.get("failed") == "MemoryError":
-        detail = f"the {reader} reader needed more than {limit} of memory for {size}"
-        raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE)
-    if "failed" in answer:
-        detail = f"the {reader} reader failed on {size} ({quote(str(answer['failed']))})"
-        raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE)
-    try:
-        if "unreadable" in answer:
-            raise _unreadable(answer["unreadable"])
-        return _checked(answer["reading"])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        detail = f"the {reader} reader gave no usable answer for {size}"
-        raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE) from None
-
-
-def _unreadable(said: dict[str, Any]) -> Unreadable:
-    hint = said["hint"] and quote(_text(said["hint"]))
-    return Unreadable(quote(_text(said["detail"])), outcome=Outcome(said["outcome"]), hint=hint or None)
-
-
-def _checked(said: dict[str, Any]) -> Reading:
-    if not isinstance(said["truncated"], bool):
-        raise TypeError("truncated")
-    return Reading(
-        markdown=_text(said["markdown"]),
-        title=_text_or_none(said["title"]),
-        author=_text_or_none(said["author"]),
-        published=_text_or_none(said["published"]),
-        language=_text_or_none(said["language"]),
-        links=tuple(Link(text=_text(link["text"]), url=_text(link["url"])) for link in said["links"]),
-        reader=_text(said["reader"]),
-        anchors={_text(name): int(offset) for name, offset in said["anchors"].items()},
-        removed={_text(kind): int(count) for kind, count in said["removed"].items()},
-        notes=[_text(note) for note in said["notes"]],
-        truncated=said["truncated"],
-    )
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not text")
-    return value
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else _text(value)
 
 
 _pool = _Pool()
