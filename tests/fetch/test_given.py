@@ -47,6 +47,12 @@ def test_half_a_surrogate_pair_is_no_reason_to_fail() -> None:
     [
         pytest.param(b"%PDF-1.7 nonsense", URL, "pdf", id="a broken PDF"),
         pytest.param(b"\x7fELF" + bytes(100), URL, "104 bytes", id="a program"),
+        pytest.param(
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le"),
+            URL + ".docx",
+            "is encrypted, 544 bytes",
+            id="an encrypted document",
+        ),
     ],
 )
 def test_what_no_reader_can_read_is_refused_with_its_kind_and_size(data: bytes, url: str, kind: str) -> None:

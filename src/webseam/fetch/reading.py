@@ -17,8 +17,10 @@ from webseam.fetch.types import Reading, Source, Unreadable
 from webseam.fetch.worker import run_in_worker
 
 KINDS: Final[tuple[str, ...]] = tuple(kind for kind in get_args(Kind) if kind != "binary")
-MAX_MEMORY: Final = 256 * 1024 * 1024  # bytes of address space that a reader may take beside an idle child's
+MAX_MEMORY: Final = 96 * 1024 * 1024  # bytes a reader may take beside an idle child's; a page of 5 MB takes under 80
 RAW: Final = "raw"  # what stands for a reader where nobody read
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")  # the name of the stream that holds the document
 _READ_HERE: Final = 65_536  # bytes of text read in this process
 _READER_OF: Final[dict[str, str]] = {
     "html": "html",
@@ -53,6 +55,9 @@ async def read_source(
     kind = form or found.kind
     size = f"{len(source.body):,} bytes"
     if kind == "binary":
+        if source.body.startswith(_OLE) and _ENCRYPTED in source.body:
+            detail = f"an Office document that is encrypted, {size}"
+            raise Unreadable(detail, outcome=Outcome.UNSUPPORTED, hint="save it without a password")
         raise Unreadable(f"no reader for {found.media_type}, {size}", outcome=Outcome.UNSUPPORTED)
     if source.truncated and kind in _USELESS_IN_PART:
         detail = f"too large: more than {size} of {found.media_type}, of no use in part"

@@ -41,6 +41,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Member(Entry):
+    """One entry of the table of contents: where its own header lies, in bytes, and how it is packed."""
+
+    offset: int
+    packed: int
+    method: int
+    checksum: int
+
+    def data(self, body: bytes) -> memoryview | None:
+        """Return the packed bytes, without copying them; None when they are not where the table says."""
+        if not 0 <= self.offset <= len(body) - _LOCAL.size or not body.startswith(b"PK\x03\x04", self.offset):
+            return None
+        *_, name, extra = _LOCAL.unpack_from(body, self.offset)
+        start = self.offset + _LOCAL.size + name + extra
+        if start > len(body) or (self.packed != _UNKNOWN32 and start + self.packed > len(body)):
+            return None
+        return memoryview(body)[start : len(body) if self.packed == _UNKNOWN32 else start + self.packed]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """Files of an archive, without its folders.
 
@@ -64,7 +84,7 @@ def zip_entries(body: bytes, limit: int = MAX_ENTRIES) -> Listing:
             more = True
             break
         if not entry.name.endswith("/"):
-            found.append(entry)
+            found.append(Entry(name=entry.name, size=entry.size, encrypted=entry.encrypted))
     return Listing(entries=tuple(found), more=more, mimetype=_mimetype(body))
 
 
@@ -78,7 +98,23 @@ def _mimetype(body: bytes) -> str:
     return body[start : start + size].decode("ascii", "replace").strip()
 
 
-def _central(body: bytes) -> Iterator[Entry | None] | None:
+def zip_members(body: bytes, limit: int) -> dict[str, Member] | None:
+    """Return where the first `limit` entries of a zip file lie, by name; None when its table of contents is missing.
+
+    A name that stands twice is the later entry. Nothing here is checked: what reads a member bounds what comes out.
+    """
+    central = _central(body)
+    if central is None:
+        return None
+    found: dict[str, Member] = {}
+    for member in islice(central, limit):
+        if member is None:
+            break
+        found[member.name] = member
+    return found
+
+
+def _central(body: bytes) -> Iterator[Member | None] | None:
     """Return the entries of the central directory, or None when there is none; a None among them says it is broken."""
     at = body.rfind(b"PK\x05\x06", max(0, len(body) - _MAX_COMMENT - _END.size))
     if at < 0 or at + _END.size > len(body):
@@ -96,19 +132,29 @@ def _central(body: bytes) -> Iterator[Entry | None] | None:
         start = offset
     if count and not body.startswith(b"PK\x01\x02", start):
         return None
-    return _walk_central(body, start, count)
+    return _walk_central(body, start, count, start - offset)
 
 
-def _walk_central(body: bytes, start: int, count: int) -> Iterator[Entry | None]:
+def _walk_central(body: bytes, start: int, count: int, shift: int) -> Iterator[Member | None]:
     for _ in range(count):
         if start + _CENTRAL.size > len(body) or not body.startswith(b"PK\x01\x02", start):
             yield None
             return
-        _, _, _, flags, *_, size, name, extra, comment, _, _, _, _ = _CENTRAL.unpack_from(body, start)
+        found = _CENTRAL.unpack_from(body, start)
+        flags, method, checksum, packed, size, name, extra, comment = (*found[3:5], *found[7:13])
         named = start + _CENTRAL.size
+        known: int | None = size
         if size == _UNKNOWN32:
-            size = _long_size(body[named + name : named + name + extra])
-        yield Entry(name=_name(body[named : named + name], flags), size=size, encrypted=bool(flags & _ENCRYPTED))
+            known = _long_size(body[named + name : named + name + extra])
+        yield Member(
+            name=_name(body[named : named + name], flags),
+            size=known,
+            encrypted=bool(flags & _ENCRYPTED),
+            offset=found[16] + shift,
+            packed=packed,
+            method=method,
+            checksum=checksum,
+        )
         start = named + name + extra + comment
 
 

@@ -132,8 +132,9 @@ def _problem(error: ValueError | RecursionError) -> str:
 def _document(text: str, source: Source, notes: list[str]) -> Reading:
     """Return one JSON document, laid out."""
     label = extension(source.url) if extension(source.url) in _LOOSE else "json"
-    if is_crowded(text):
-        why = f"More than {MAX_CONTAINERS:,} arrays and objects, shown as it came."
+    if is_crowded(text) or _has_many_members(text):
+        what = "arrays and objects" if is_crowded(text) else "members of objects"
+        why = f"More than {MAX_CONTAINERS:,} {what}, shown as it came."
         return raw(text, source, label, reader=READER, notes=[*notes, why])
     try:
         value = _loads(text)
@@ -156,6 +157,11 @@ def _document(text: str, source: Source, notes: list[str]) -> Reading:
         notes=notes + sheet.notes(len(text)),
         truncated=source.truncated or sheet.cut or bool(sheet.left_out),
     )
+
+
+def _has_many_members(text: str) -> bool:
+    """True when JSON may have so many members with names of their own that they take 30 times its size."""
+    return min(text.count(":"), text.count('"') // 2) > MAX_CONTAINERS
 
 
 def _is_lined(text: str) -> bool:

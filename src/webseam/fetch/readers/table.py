@@ -16,8 +16,8 @@ from webseam.text import clip
 _SEPARATORS: Final = ",\t;|"  # in the order in which a draw is decided
 _SAMPLE: Final = 64 * 1024  # characters that the dialect is told by
 _ROWS: Final = 100
-_MAX_COLUMNS: Final = 60
-_MAX_CELL: Final = 400  # characters
+MAX_COLUMNS: Final = 60
+MAX_CELL: Final = 400  # characters
 _LEAST: Final = 0.5  # share of the rows that must have the same number of columns to believe a separator
 _ENOUGH: Final = 0.9  # share at which tabs that the type or the name promised are not compared with others
 
@@ -34,14 +34,14 @@ def read(text: str, source: Source, notes: list[str]) -> Reading:
     columns = max((len(row) for row in rows), default=0)
     left_out = {
         "rows": total - len(rows),
-        "columns": max(columns - _MAX_COLUMNS, 0),
-        "ends of long cells": sum(len(cell) > _MAX_CELL for row in rows for cell in row[:_MAX_COLUMNS]),
+        "columns": max(columns - MAX_COLUMNS, 0),
+        "ends of long cells": sum(len(cell) > MAX_CELL for row in rows for cell in row[:MAX_COLUMNS]),
     }
     counts = [f"{count:,} {kind}" for kind, count in left_out.items() if count]
     if counts:
         notes = [*notes, f"Left out: {', '.join(counts)} (of {total:,} rows and {columns:,} columns)."]
     return Reading(
-        markdown=_table(rows, min(columns, _MAX_COLUMNS)),
+        markdown=render(rows, min(columns, MAX_COLUMNS)),
         title=file_name(source.url),
         reader="data",
         notes=notes,
@@ -99,13 +99,13 @@ def _keep(rows: Iterable[list[str]]) -> tuple[list[list[str]], int]:
             continue
         total += 1
         if room > 0:
-            room -= 4 + sum(min(len(cell), _MAX_CELL) + 3 for cell in row[:_MAX_COLUMNS])
+            room -= 4 + sum(min(len(cell), MAX_CELL) + 3 for cell in row[:MAX_COLUMNS])
             if room > 0 or not kept:
                 kept.append(row)
     return kept, total
 
 
-def _table(rows: list[list[str]], columns: int) -> str:
+def render(rows: list[list[str]], columns: int) -> str:
     """Return rows as a GFM table; numbers as a first row are no header, so the columns get numbers of their own."""
     if not rows:
         return ""
@@ -122,7 +122,7 @@ def _line(row: list[str], columns: int) -> str:
 
 def _cell(text: str) -> str:
     """Return a cell's text on one line, with what would end the cell escaped."""
-    lines = [literal(line) for line in clip(text.strip(), _MAX_CELL).split("\n")]
+    lines = [literal(line) for line in clip(text.strip(), MAX_CELL).split("\n")]
     return "<br>".join(lines).replace("|", "\\|")
 
 
