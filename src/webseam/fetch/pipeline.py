@@ -182,7 +182,7 @@ class PageFetch:
         ways: list[tuple[str, Callable[[], Coroutine[Any, Any, Found]]]] = []
         if error.outcome is Outcome.JS_REQUIRED:
             ways.append((ALTERNATE, lambda: self._tried(ALTERNATE, self._alternate())))
-            if settings.get("fetch", "browser") and self._services.has_browser(settings):
+            if settings.get("fetch", "browser") and self._services.has_browser():
                 ways.append((BROWSER, lambda: self._tried(BROWSER, self._in_browser())))
         if error.outcome in (Outcome.JS_REQUIRED, Outcome.BLOCKED) and not request.raw:
             remote = self._services.remote(settings, self._deadline)
@@ -315,6 +315,9 @@ class PageFetch:
         reading, media_type = await self._by_reader(source, response, "html")
         reading.reader = BROWSER
         reading.notes.extend(seen.notes)
+        if seen.refused:
+            rules = ", ".join(f"{rule} {count}" for rule, count in sorted(seen.refused.items()))
+            reading.notes.append(f"the page was kept from {sum(seen.refused.values())} requests ({rules})")
         return Found(
             reading=reading,
             final_url=seen.final_url,

@@ -160,15 +160,11 @@ class Fetching:
             raise TransportError(detail, outcome=Outcome.TIMEOUT, host=host, phase="connect", kind="deadline") from None
         return None if verdict.allowed else verdict.reason
 
-    def has_browser(self, settings: Settings) -> bool:
-        """True when a browser can be started here."""
+    def has_browser(self) -> bool:
+        """True when what drives a browser is installed; that there is one is seen when it is started."""
         from importlib.util import find_spec
 
-        if find_spec("playwright") is None:
-            return False
-        from webseam.fetch.browser_process import find_browser
-
-        return bool(settings.get("fetch", "browser_path") or find_browser())
+        return find_spec("playwright") is not None
 
     async def in_browser(self, url: str, settings: Settings, deadline: Deadline) -> BrowserPage:
         """Return what a browser makes of a page, each of its requests judged by the open policy."""
