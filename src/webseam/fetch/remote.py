@@ -30,10 +30,10 @@ from webseam.providers.dates import published_day
 from webseam.providers.setup import configure
 from webseam.resilience.deadline import Deadline
 from webseam.resilience.health import Health
-from webseam.search.ask import tries_anyway
-from webseam.search.asked import Asked, failed, skipped
-from webseam.search.exchange import Exchange, Services, place_of
+from webseam.search.asked import Asked, failed
+from webseam.search.exchange import Exchange, Services
 from webseam.search.route import Candidate, check_rules, refusal
+from webseam.search.standing import Standings
 from webseam.secrets import SavedKeys
 from webseam.text import plain
 
@@ -42,7 +42,6 @@ __all__ = ["Judge", "PageUnread", "RemoteReaders", "RemoteReading", "readers"]
 Judge = Callable[[str], Awaitable[None]]
 
 LONGEST: Final = 30.0  # seconds for one read where no timeout is set: a service runs a browser and waits for the page
-_FAIR_TIME: Final = 2.0  # seconds; a service that was given less and did not answer is not to blame, as for searches
 _MOST_NOTES: Final = 5  # of a service's own
 _TIMEOUT: Final = next(setting for setting in PROVIDER_COMMON if setting.name == "timeout")
 
@@ -108,10 +107,9 @@ class RemoteReaders:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._services = services
-        self._health = health
+        self._standings = Standings(health, clock=clock)
         self._saved = saved_keys
         self._judge = judge
-        self._clock = clock  # that of health, whose rows tell what began when
 
     def names(self, settings: Settings) -> list[str]:
         """Return the services that may be asked without being named in the call, in order; by default none.
@@ -162,15 +160,15 @@ class RemoteReaders:
             )
         attempts, told = list(refused), False
         for candidate in found:
-            asked, page, unread = await self._ask(candidate, address, deadline, pinned=pinned)
+            asked, page = await self._ask(candidate, address, deadline, pinned=pinned)
             attempts.append(asked.attempt)
             told = told or asked.sent
             sent_to = (provider.id,) if told else ()
             if page is not None:
                 page.attempts, page.sent_to = tuple(attempts), sent_to
                 return page
-            error = _failure(provider, asked, PageUnread if unread else ProviderError, attempts, sent_to)
-            if unread:
+            error = _failure(provider, asked, PageUnread if asked.answered else ProviderError, attempts, sent_to)
+            if asked.answered:
                 break  # another place of the same service reads the same page
         raise error
 
@@ -210,43 +208,22 @@ class RemoteReaders:
 
     async def _ask(
         self, candidate: Candidate, url: str, deadline: Deadline, *, pinned: bool
-    ) -> tuple[Asked, RemoteReading | None, bool]:
-        """Ask one place and keep its standing; raises nothing but cancellation.
+    ) -> tuple[Asked, RemoteReading | None]:
+        """Ask one place and keep its standing; raises nothing but cancellation."""
+        read: list[RemoteReading] = []
 
-        Returns what to record, the page, and whether it was only the page that could not be read.
-        """
-        provider, config = candidate.provider, candidate.config
-        identity = place_of(provider, config)
-        standing = self._health.check(provider.id, identity)
-        if not standing.usable and not (pinned and tries_anyway(standing)):
-            return skipped(provider, standing, route=config.route), None, False
-        began = float(self._clock())
-        exchange = Exchange(self._services, provider, config, deadline)
-        try:
-            asked, page, unread = await _attempt(exchange, url)
-        except BaseException:
-            if standing.probe:  # cancelled: the probe's place is for the next caller
-                self._health.release(provider.id, identity)
-            raise
-        attempt = asked.attempt
-        answered = page is not None or unread
-        hurried = attempt.outcome is Outcome.TIMEOUT and attempt.took < min(_FAIR_TIME, config.timeout)
-        if asked.called and (answered or not hurried) and not (standing.unknown and answered):
-            self._health.record(
-                provider.id,
-                identity,
-                Outcome.OK if answered else attempt.outcome,
-                keyless=not config.key,
-                retry_after=attempt.retry_after,
-                detail=attempt.detail,
-                began=began,
-            )
-        elif standing.probe:
-            self._health.release(provider.id, identity)
-        return asked, page, unread
+        async def attempt() -> Asked:
+            exchange = Exchange(self._services, candidate.provider, candidate.config, deadline)
+            asked, page = await _attempt(exchange, url)
+            if page is not None:
+                read.append(page)
+            return asked
+
+        asked = await self._standings.ask(candidate, attempt, pinned=pinned)
+        return asked, read[0] if read else None
 
 
-async def _attempt(exchange: Exchange, url: str) -> tuple[Asked, RemoteReading | None, bool]:
+async def _attempt(exchange: Exchange, url: str) -> tuple[Asked, RemoteReading | None]:
     started = time.monotonic()
     provider, route = exchange.provider, exchange.config.route
     try:
@@ -257,8 +234,9 @@ async def _attempt(exchange: Exchange, url: str) -> tuple[Asked, RemoteReading |
         unread = _unread(error)
         asked = failed(exchange, unread or error, started)
         if unread is None:
-            return asked, None, False
-        return replace(asked, attempt=replace(asked.attempt, cost=exchange.cost), hint=None), None, True
+            return asked, None
+        attempt = replace(asked.attempt, cost=exchange.cost)
+        return replace(asked, attempt=attempt, hint=None, answered=True), None
     page.notes += exchange.notes()
     attempt = Attempt(
         provider=provider.id,
@@ -267,7 +245,7 @@ async def _attempt(exchange: Exchange, url: str) -> tuple[Asked, RemoteReading |
         detail=f"{route} route" if route else None,
         cost=exchange.cost,
     )
-    return Asked(attempt, sent=exchange.sent, called=exchange.called), page, False
+    return Asked(attempt, sent=exchange.sent, called=exchange.called), page
 
 
 def _unread(error: Exception) -> PageUnread | None:

@@ -16,21 +16,19 @@ from webseam.model import SearchHit, SearchRequest
 from webseam.providers.base import NATIVE, Parsed, Provider
 from webseam.providers.options import bucket
 from webseam.resilience.deadline import Deadline
-from webseam.resilience.health import Health, Standing
-from webseam.search.asked import Asked, failed, found, outcome_of, skipped
-from webseam.search.exchange import Exchange, Services, place_of
+from webseam.resilience.health import Health
+from webseam.search.asked import Asked, failed, found, outcome_of
+from webseam.search.exchange import Exchange, Services
 from webseam.search.filters import count_dropped, has_dates, passing, without_dates
 from webseam.search.prepare import Prepared, prepare
 from webseam.search.route import Candidate
+from webseam.search.standing import Standings
 
 if TYPE_CHECKING:
     from webseam.net.message import Request
     from webseam.search.library import Library
 
 MAX_PAGES: Final = 5  # calls for one search of one provider
-_FAIR_TIME: Final = 2.0  # seconds; a provider that was given less and did not answer is not to blame
-# A pinned call goes out despite these: the user may just have paid or pasted a new key, and asking harms nobody.
-_PINNED_TRIES: Final = (Outcome.AUTH, Outcome.QUOTA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +56,8 @@ class Asker:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._services = services
-        self._health = health
+        self._standings = Standings(health, clock=clock)
         self._library = library
-        self._clock = clock  # that of health, whose rows tell what began when
 
     async def ask(
         self,
@@ -80,34 +77,13 @@ class Asker:
             return await self._library.ask(
                 provider, search, deadline, started, strict=terms.strict, patient=terms.patient
             )
-        identity = place_of(provider, config)
-        standing = self._health.check(provider.id, identity)
-        if not standing.usable and not (terms.pinned and tries_anyway(standing)):
-            return skipped(provider, standing, route=config.route)
-        began = float(self._clock())
-        try:
+
+        async def attempt() -> Asked:
             exchange = Exchange(self._services, provider, config, deadline)
             watch(exchange)
-            asked = await self._attempt(exchange, search, terms, started)
-        except BaseException:
-            if standing.probe:  # cancelled: the probe's place is for the next caller
-                self._health.release(provider.id, identity)
-            raise
-        attempt = asked.attempt
-        hurried = attempt.outcome is Outcome.TIMEOUT and attempt.took < min(_FAIR_TIME, config.timeout)
-        if asked.called and not hurried and not (standing.unknown and attempt.outcome.answered):
-            self._health.record(
-                provider.id,
-                identity,
-                attempt.outcome,
-                keyless=not config.key,
-                retry_after=attempt.retry_after,
-                detail=attempt.detail,
-                began=began,
-            )
-        elif standing.probe:
-            self._health.release(provider.id, identity)
-        return asked
+            return await self._attempt(exchange, search, terms, started)
+
+        return await self._standings.ask(candidate, attempt, pinned=terms.pinned)
 
     async def _attempt(self, exchange: Exchange, search: SearchRequest, terms: Terms, started: float) -> Asked:
         try:
@@ -204,8 +180,3 @@ def _joined(total: Parsed, parsed: Parsed, fresh: Sequence[SearchHit]) -> Parsed
         answer=total.answer or parsed.answer,
         notes=list(dict.fromkeys([*total.notes, *parsed.notes])),
     )
-
-
-def tries_anyway(standing: Standing) -> bool:
-    """True for an open breaker and for what only the user can mend; a block or a rate limit holds for everybody."""
-    return standing.outcome in _PINNED_TRIES or standing.outcome not in (Outcome.BLOCKED, Outcome.RATE_LIMITED)

@@ -35,6 +35,7 @@ class Asked:
 
     `called` is True when the provider was tried, so that the outcome says something about it; `sent` when the query
     left for it: a name that was not resolved, a port that was closed or a refused certificate received nothing.
+    `answered` is True when it did its work although the outcome tells of a failure: that of one page.
     """
 
     attempt: Attempt
@@ -44,6 +45,7 @@ class Asked:
     dropped: dict[str, int] = field(default_factory=dict)
     sent: bool = False
     called: bool = False
+    answered: bool = False
     hint: str | None = None
 
     @property

@@ -20,9 +20,9 @@ from webseam.resilience.budget import Budget, parts_of
 from webseam.resilience.health import Health
 from webseam.resilience.ledger import NO_LIMITS, Ledger
 from webseam.schema import core_setting
-from webseam.search.ask import tries_anyway
 from webseam.search.exchange import place_of
 from webseam.search.route import AUTO, FUSE, Candidate, Plan, plan, refusal
+from webseam.search.standing import tries_anyway
 from webseam.secrets import SavedKeys
 
 READY: Final = "ready"
