@@ -1,4 +1,4 @@
-"""How often the passages that `focus` picks of a page hold the answer to a question, within 800 tokens.
+"""How often what `focus` leaves of a page holds the answer to a question, within 800 tokens, from bytes to passages.
 
     python bench/focus.py --docs DIR [--verbose]
 
@@ -15,23 +15,18 @@ import re
 import statistics
 import sys
 import time
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-import turbohtml
-
-from webseam.fetch.budget import tokens
-from webseam.fetch.focus import focus
-from webseam.fetch.readers.html.convert import to_markdown
+import webseam
 
 QUESTIONS = Path(__file__).with_name("focus_questions.json")
 BUDGET = 800  # tokens
 GOAL = 36
 FOLDERS = {"python": "python3*/html", "postgresql": "postgresql-doc*/html"}  # in DIR; versions differ
-MAIN = ("[role=main]", "#docContent", "body")  # the first that a page has
+ADDRESSES = {"python": "https://docs.python.org/3", "postgresql": "https://www.postgresql.org/docs/current"}
 
 
 def main() -> None:
@@ -48,20 +43,20 @@ def run(docs: Path, *, verbose: bool) -> int:
     times: list[float] = []
     sizes: list[int] = []
     for question in questions:
-        page = markdown(docs, question["page"])
+        body, url = source(docs, question["page"])
         started = time.perf_counter()
-        passages = focus(page, question["question"], BUDGET)
+        page = webseam.read(body, url=url, media_type="text/html", focus=question["question"], max_tokens=BUDGET)
         times.append(1000 * (time.perf_counter() - started))
-        text = "\n\n".join(passage.text for passage in passages)
-        sizes.append(tokens(text))
+        sizes.append(-(-len(page.markdown) // 4))
         answer = plain(question["answer"])
-        if answer in plain(text):
+        if answer in plain(page.markdown):
             found += 1
             continue
-        where = "" if answer in plain(page) else " (NOT ON THE PAGE: the converter lost it, or another version)"
+        whole = webseam.read(body, url=url, media_type="text/html").markdown
+        where = "" if answer in plain(whole) else " (NOT ON THE PAGE: the reader lost it, or another version)"
         print(f"miss: {question['page']}: {question['question']}{where}")
         if verbose:
-            print("\n\n".join(f"    [{p.score:.1f}] {' > '.join(p.heading_path)}\n{p.text}" for p in passages))
+            print("\n\n".join(f"    [{p.score:.1f}] {' > '.join(p.heading_path)}\n{p.text}" for p in page.passages))
     times.sort()
     print(f"answers   {found} of {len(questions)} within {BUDGET} tokens (goal {GOAL})")
     print(f"passages  median {statistics.median(sizes):.0f} tokens, at most {max(sizes)}")
@@ -69,15 +64,12 @@ def run(docs: Path, *, verbose: bool) -> int:
     return 0 if found >= GOAL else 1
 
 
-@cache
-def markdown(docs: Path, page: str) -> str:
-    """Return one page, named `python/library/json`, as Markdown."""
+def source(docs: Path, page: str) -> tuple[bytes, str]:
+    """Return one page, named `python/library/json`, and the address it has in the world."""
     package, _, name = page.partition("/")
     for folder in sorted(docs.glob(FOLDERS[package]), reverse=True):
         if (path := folder / f"{name}.html").is_file():
-            document = turbohtml.parse(path.read_text("utf-8"))
-            node = next(node for selector in MAIN if (node := document.select_one(selector)))
-            return to_markdown(node, f"https://docs.example/{page}.html").markdown
+            return path.read_bytes(), f"{ADDRESSES[package]}/{name}.html"
     raise SystemExit(f"{page} is not below {docs}: install python3-doc and postgresql-doc")
 
 

@@ -16,7 +16,6 @@ from webseam.fetch.frame import without_images
 from webseam.model import Heading, Passage
 
 FOCUS_TOKENS: Final = 2_000  # of passages, when the caller names no bound
-_SHARE_OF_MARKS: Final = 0.9  # of a budget goes to passages; the rest to the lines that say where they are from
 _GAP: Final = "[…]"
 
 
@@ -116,36 +115,46 @@ def _focus(part: Part, markdown: str, wanted: Wanted) -> None:
         part.markdown = markdown
         part.passages = (Passage(0, len(markdown), markdown, (), 1.0),)
         return
-    passages = focus(markdown, wanted.focus or "", max(1, int(limit * _SHARE_OF_MARKS)))
+    room = limit * budget.CHARACTERS_A_TOKEN
+    passages, text = _passages(markdown, wanted.focus or "", limit, room)
     if not passages:
         part.notes.append("no word of the focus is on the page; this is its start")
         _cut(part, markdown, replace(wanted, limit=limit), 0)
         return
-    part.passages, part.truncated = tuple(passages), True
-    part.markdown = _joined(passages, markdown, limit * budget.CHARACTERS_A_TOKEN)
+    part.passages, part.truncated, part.markdown = tuple(passages), True, text
     count = f"{len(passages)} passage{'s' if len(passages) > 1 else ''}"
     part.notes.append(f"{count} of a page of {part.tokens:,} tokens; without the focus the whole page is read")
     end = passages[-1].end
     part.next_cursor = budget.encode_cursor(wanted.url, markdown, end) if markdown[end:].strip() else None
 
 
+def _passages(markdown: str, question: str, limit: int, room: int) -> tuple[list[Passage], str]:
+    """Return the passages that matter, and their text within `room` characters, marks of fences and gaps included."""
+    tried = limit
+    while True:
+        passages = focus(markdown, question, tried)
+        text = _joined(passages, markdown, room)
+        over = budget.tokens(text) - limit
+        if over <= 0 or tried == 1:
+            return passages, text
+        tried = max(1, tried - over)
+
+
 def _joined(passages: list[Passage], markdown: str, room: int) -> str:
-    """Return passages one after the other, each behind a line that says where on the page it stands."""
+    """Return passages one after the other; where there is room, each behind a line that says where it stands."""
+    texts = [passage.text.strip("\n") for passage in passages]
+    free = room - sum(map(len, texts)) - 2 * len(texts)
     parts: list[str] = []
-    used = sum(len(passage.text.strip("\n")) for passage in passages)
     at = 0
-    for passage in passages:
-        gap = markdown[at : passage.start].strip() != ""
-        path = " › ".join(passage.heading_path)
-        if passage.text.lstrip().startswith("#"):  # it says itself
-            path = " › ".join(passage.heading_path[:-1])
-        mark = f"{_GAP} {path}".strip() if gap else ""
-        if mark and used + len(mark) + len(parts) * 4 <= room:
+    for passage, text in zip(passages, texts, strict=True):
+        path = passage.heading_path[:-1] if text.startswith("#") else passage.heading_path  # a heading says itself
+        mark = f"{_GAP} {' › '.join(path)}".strip()
+        if markdown[at : passage.start].strip() and len(mark) + 2 <= free:
             parts.append(mark)
-            used += len(mark)
-        parts.append(passage.text.strip("\n"))
+            free -= len(mark) + 2
+        parts.append(text)
         at = passage.end
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _outline(part: Part, markdown: str) -> None:
