@@ -31,7 +31,7 @@ _LINES = CODE.split("\n")
     ("html", "language"),
     [
         pytest.param(f"<pre>{CODE}</pre>", "", id="bare"),
-        pytest.param(f"<pre><code>\n{CODE}\n  </code></pre>", "", id="newlines of the markup"),
+        pytest.param(f"<pre>\n<code>{CODE}\n  </code></pre>", "", id="newlines of the markup"),
         pytest.param(
             f'<div class="highlight-python3 notranslate"><div class="highlight"><pre><span></span>{CODE}\n</pre>'
             "</div></div>",
@@ -59,7 +59,7 @@ _LINES = CODE.split("\n")
         ),
         pytest.param(f'<pre><code class="hljs python">{CODE}</code></pre>', "python", id="highlight.js"),
         pytest.param(
-            '<pre><code class="hljs language-py"><table class="hljs-ln"><tbody>'
+            '<pre><code class="hljs language-python"><table class="hljs-ln"><tbody>'
             + "".join(
                 f'<tr><td class="hljs-ln-numbers" data-line-number="{number}"></td><td class="hljs-ln-code">{line}'
                 "</td></tr>"
@@ -171,7 +171,7 @@ _LINES = CODE.split("\n")
             "python",
             id="syntaxhighlighter",
         ),
-        pytest.param(f'<pre class="brush: py notranslate">{CODE}</pre>', "python", id="mdn"),
+        pytest.param(f'<pre class="brush: python notranslate">{CODE}</pre>', "python", id="mdn"),
         pytest.param(
             f'<div class="sourceCode"><pre class="sourceCode python"><code class="sourceCode python">{CODE}</code>'
             "</pre></div>",
@@ -193,12 +193,16 @@ def test_code_comes_out_as_it_was_written(html: str, language: str) -> None:
     [
         pytest.param("<pre>a\n```\nb</pre>", "````\na\n```\nb\n````\n", id="a fence inside"),
         pytest.param("<pre>a  \n\n\n</pre>", "```\na  \n\n\n```\n", id="trailing space and blank lines"),
+        pytest.param("<pre><code>\n\na</code></pre>", "```\n\n\na\n```\n", id="blank lines before"),
         pytest.param("<pre>$ ls\nfile</pre>", "```\n$ ls\nfile\n```\n", id="prompt"),
         pytest.param("<pre>&gt;&gt;&gt; 1\n1</pre>", "```pycon\n>>> 1\n1\n```\n", id="python prompt"),
         pytest.param('<pre class="language-x&quot;&gt;y">a</pre>', "```\na\n```\n", id="a language that is none"),
         pytest.param("<pre>&nbsp;&nbsp;a\u200b</pre>", "```\n  a\n```\n", id="spaces that do not break"),
         pytest.param("<pre> \n</pre>x", "x\n", id="empty"),
-        pytest.param("<blockquote><pre>a\n\nb</pre></blockquote>", "> ```\n> a\n>\n> b\n> ```\n", id="in a quote"),
+        pytest.param(
+            "<blockquote>x<pre>a\n\nb</pre></blockquote>", "> x\n>\n> ```\n> a\n> \n> b\n> ```\n", id="in a quote"
+        ),
+        pytest.param("<blockquote>\n<pre>a\n\nb</pre></blockquote>", "```\na\n\nb\n```\n", id="a quote of code alone"),
         pytest.param("<ul><li><pre>a</pre></ul>", "- ```\n  a\n  ```\n", id="in a list"),
     ],
 )

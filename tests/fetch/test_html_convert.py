@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import turbohtml
 from hypothesis import given, settings
@@ -297,6 +299,25 @@ def test_an_admonition_is_a_quote_with_its_kind(html: str, title: str) -> None:
     assert convert(html).markdown == f"> **{title}**\n>\n> Hot.\n"
 
 
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        pytest.param(
+            '<h2><a class="toc-backref" href="#id5" role="doc-backlink">Use</a>'
+            '<a class="headerlink" href="#use">¶</a></h2>',
+            "## Use\n",
+            id="leads back to the contents",
+        ),
+        pytest.param('<h3><img src="icon.png">Loft</h3>', "### Loft\n", id="with an icon"),
+        pytest.param(
+            '<h3><img src="/l.png" alt="Logo"></h3>', "### [image: Logo](https://docs.example/l.png)\n", id="a logo"
+        ),
+    ],
+)
+def test_a_heading_keeps_its_words(html: str, markdown: str) -> None:
+    assert convert(html).markdown == markdown
+
+
 def test_footnotes_keep_their_labels_and_lose_the_way_back() -> None:
     html = (
         '<p>See<sup><a href="#fn1" id="r1">1</a></sup> and '
@@ -344,6 +365,16 @@ def test_a_title_is_the_first_heading_of_a_page_without_one(html: str, markdown:
         pytest.param("<div class=math>" * 20_000 + "x", 2, id="formulas that are none"),
         pytest.param("<div class=note><strong>" * 5_000, None, id="admonitions"),
         pytest.param("<a href=x><table><tr><td>" * 5_000, 0, id="links"),
+        pytest.param("<table><tr><td>1<td>" * 10_000 + "x", None, id="tables that may be numbers beside code"),
+        pytest.param("<pre>" + "x" * 5_000_000, 5_000_009, id="code on one line"),
+        pytest.param("<pre " + " ".join(f"a{at}=1" for at in range(200_000)) + ">x", 10, id="attributes"),
+        pytest.param("<div class=fragment>" * 200_000 + "x", 2, id="blocks of lines without lines"),
+        pytest.param("<pre>" + "<span class=linenum>" * 100_000 + "1", 10, id="line numbers inside each other"),
+        pytest.param("<table><tr><td>" + "<pre>1 2" * 20_000, None, id="gutters inside each other"),
+        pytest.param("<div role=tablist><a role=tab>x</a><div role=tabpanel>" * 20_000, None, id="tabs"),
+        pytest.param("<table class=ltx_eqn_table><tr><td><math><mi>x</mi></math>" * 5_000, None, id="equations"),
+        pytest.param("<p>" + "$$a" * 100_000, None, id="dollars"),
+        pytest.param('<img alt="' + "\\a_{" * 500_000 + '">', None, id="an endless description"),
     ],
 )
 def test_hostile_depth_and_size_end_in_text(html: str, length: int | None) -> None:
@@ -357,7 +388,12 @@ _PARTS = st.sampled_from(
     "<blockquote> </blockquote> <div_class='admonition_note'> </div> <div_class=math> <span_class=line> <math> "
     "<mfrac> </math> <sup> "
     "</p> </ul> </li> </table> </pre> </code> </dl> x * _ ` [ ] ( \\( \\) | # ! \xa0 <img_src=a> "
-    "<input_type=checkbox>".split(" ")
+    "<input_type=checkbox> <span_class=linenos>1</span> <span_class=gatsby-highlight-code-line> </span> "
+    "<code_class='hljs_python'> <div_class=fragment> <div_class=line> <table_class=highlighttable> <td_class=code> "
+    "<div_role=tablist> <a_role=tab_href=#p> <div_role=tabpanel_id=p> <span_class=katex> <annotation_encoding=tex> "
+    "<math-renderer_class=js-inline-math> <img_class=math_alt=a^2> $ $$ \\[ \\] \\alpha ``` 1 > - <blockquote_class=x> "
+    "<details> <summary> <aside_id=n> <a_href=#n_role=doc-noteref> <rowspan> <td_rowspan=3_colspan=2> <thead> "
+    "<caption>".split(" ")
 )
 
 
@@ -368,3 +404,19 @@ def test_any_markup_makes_tidy_markdown(parts: list[str]) -> None:
     assert markdown == "" or (markdown.endswith("\n") and not markdown.endswith("\n\n"))
     assert not markdown.startswith("\n")
     assert "![" not in markdown.replace("\\![", "")
+    assert _unclosed(markdown) is None
+
+
+_FENCE = re.compile(r"(?:[ >]|- |[0-9]+\. |\[\^[^\]]+\]: )*(`{3,})([^`]*)")
+
+
+def _unclosed(markdown: str) -> str | None:
+    """Return the fence of a block of code that does not end, None when all end."""
+    opened = None
+    for line in markdown.split("\n"):
+        found = _FENCE.fullmatch(line)
+        if found and opened is None:
+            opened = found[1]
+        elif found and found[1] == opened and not found[2]:
+            opened = None
+    return opened

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import turbohtml
 from hypothesis import given, settings
@@ -9,12 +11,17 @@ from hypothesis import strategies as st
 
 from webseam.errors import Outcome
 from webseam.fetch.readers.html import read
-from webseam.fetch.readers.html.boilerplate import kind_of
+from webseam.fetch.readers.html.boilerplate import kind_of, remove_boilerplate
+from webseam.fetch.readers.html.bounds import _MAX_TAGS as MOST_TAGS
+from webseam.fetch.readers.html.bounds import bound_markup, bound_text
 from webseam.fetch.readers.html.convert import to_markdown
-from webseam.fetch.readers.html.guide import prune_by_guide
+from webseam.fetch.readers.html.edges import remove_around
+from webseam.fetch.readers.html.features import NAMES, features_of
 from webseam.fetch.readers.html.hidden import remove_hidden
-from webseam.fetch.readers.html.measure import depth_of, each, is_ordinary
+from webseam.fetch.readers.html.likelihood import WEIGHTS, likelihoods
+from webseam.fetch.readers.html.measure import depth_of, each, is_ordinary, may_match
 from webseam.fetch.readers.html.select import Selection, select
+from webseam.fetch.readers.html.survey import NAME_BITS, Survey, names_of, survey
 from webseam.fetch.types import Link, Reading, Source, Unreadable
 
 URL = "https://example.org/docs/page"
@@ -235,16 +242,172 @@ def test_quotations_and_notes_beside_the_text_stay() -> None:
     assert "seven" not in words(selection)
 
 
-def test_an_article_too_deep_for_lxml_is_left_whole() -> None:
-    deep = "<div>" * 130 + f"<p>{PROSE}</p>" * 9 + "</div>" * 130
-    node = turbohtml.parse(f"<body>{deep}</body>").select_one("body")
-    assert node is not None
-    assert prune_by_guide(node, {}, is_article=True) is False  # type: ignore[arg-type]
-    assert node.text.count("A seam joins") == 9
+def surveyed(html: str) -> Survey:
+    body = turbohtml.parse(html).select_one("body")
+    assert body is not None
+    return survey(body)
 
 
-def test_a_page_nested_200_000_deep_is_read_whole() -> None:
-    reading = read(source(f"<body><p>{PROSE}</p>" + '<div class="sidebar">' * 200_000 + f"{PROSE}</body>"))
+def test_a_survey_counts_the_words_and_links_of_each_block() -> None:
+    found = surveyed('<body><p>One two <a href="/">three</a>.</p><div>Four<p>five</p>six <b>seven</b></div></body>')
+    assert [(block.box.tag, block.words, block.linked) for block in found.blocks] == [
+        ("p", 4, 1),
+        ("div", 1, 0),
+        ("p", 1, 0),
+        ("div", 2, 0),
+    ]
+    assert [(box.tag, box.words, box.linked, box.start, box.blocks) for box in found.boxes] == [
+        ("body", 8, 1, 0, 4),
+        ("p", 4, 1, 0, 1),
+        ("div", 4, 0, 1, 3),
+        ("p", 1, 0, 2, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, hints",
+    [
+        pytest.param("author-name", {"byline"}, id="one"),
+        pytest.param("SummaryItemByline", {"byline", "card", "text"}, id="words told apart by capitals"),
+        pytest.param("x1 y2", set(), id="none"),
+    ],
+)
+def test_names_hint_at_what_a_box_is(name: str, hints: set[str]) -> None:
+    assert {hint for hint, bit in NAME_BITS.items() if names_of(name) & bit} == hints
+
+
+def test_every_feature_has_a_weight_and_every_block_a_likelihood() -> None:
+    assert tuple(WEIGHTS) == NAMES
+    found = surveyed(f"<body><nav>{MENU}</nav><article><h1>T</h1><p>{PROSE}</p><p>{PROSE}</p></article></body>")
+    rows = features_of(found)
+    assert {len(row) for row in rows} == {len(NAMES)}
+    chances = likelihoods(rows)
+    assert all(0 < chance < 1 for chance in chances)
+    assert min(chances[-2:]) > 0.5 > max(chances[:7])
+
+
+def test_an_article_is_cut_from_teasers_and_keeps_its_heading_and_pictures() -> None:
+    teaser = f'<div class="card"><h3><a href="/x">Other</a></h3><p><a href="/x">{PROSE[:70]}…</a></p></div>'
+    text = "".join(f"<p>{PROSE} {word}.</p>" for word in ("First", "Second", "Third", "Fourth", "Fifth"))
+    body = turbohtml.parse(
+        f'<body><p class="date">3 May</p><h1>Seams</h1><div class="share">Share this</div>{text}'
+        f'<p><img src="/a.png" alt="A seam"></p><p>{PROSE} Sixth.</p><p><img src="/logo.png"></p>'
+        f"<div>{teaser * 3}</div></body>"
+    ).select_one("body")
+    assert body is not None
+    removed: Counter[str] = Counter()
+    assert remove_around(survey(body), removed, is_article=True) is True
+    assert to_markdown(body, URL).markdown == (
+        "# Seams\n\n"
+        + "".join(f"{PROSE} {word}.\n\n" for word in ("First", "Second", "Third", "Fourth", "Fifth"))
+        + f"[image: A seam](https://example.org/a.png)\n\n{PROSE} Sixth.\n"
+    )
+    assert removed["around"] == 3
+
+
+@pytest.mark.parametrize(
+    "html, is_article",
+    [
+        pytest.param("<p>Two words.</p>", True, id="one block"),
+        pytest.param(f"<p>{PROSE}</p><p>{PROSE[:40]}</p>", True, id="too short to be sure"),
+        pytest.param("".join(f"<div><h2>Item</h2><span>{n} EUR</span></div>" for n in range(40)), False, id="a list"),
+        pytest.param(f"<p>{PROSE}</p>" * 9 + "<pre>a</pre><pre>b</pre>", False, id="code, and no article"),
+    ],
+)
+def test_a_page_without_sure_edges_is_left_whole(html: str, is_article: bool) -> None:
+    body = turbohtml.parse(f"<body>{html}</body>").select_one("body")
+    assert body is not None
+    before, removed = body.html, Counter[str]()
+    assert remove_around(survey(body), removed, is_article=is_article) is False
+    assert (body.html, removed) == (before, Counter())
+
+
+def test_what_every_card_says_is_left_out_but_not_the_cells_of_a_table() -> None:
+    cards = "".join(f"<div class='card'><h2>Item {n}</h2><span>Quick view</span></div>" for n in range(6))
+    table = "<table>" + "<tr><td>Yes</td><td>No</td></tr>" * 6 + "</table>"
+    selection = selected(f"<body><h1>Everything</h1>{cards}{table}</body>")
+    text = words(selection)
+    assert selection.removed["repeated"] == 6
+    assert ("Quick view" in text, text.count("Item"), text.count("Yes")) == (False, 6, 6)
+
+
+def test_a_quotation_of_a_post_on_the_page_is_left_out_and_another_one_stays() -> None:
+    def post(text: str) -> str:
+        return f'<article class="message"><div class="message-body"><div class="bbWrapper">{text}</div></div></article>'
+
+    elsewhere = "What somebody said in a book that is not on this page at all."
+    answer = f"<blockquote><p>{PROSE}</p></blockquote><blockquote><p>{elsewhere}</p></blockquote>I agree."
+    selection = selected(f"<body>{post(PROSE)}{post(answer)}</body>")
+    assert words(selection) == f"{PROSE}\n\n> {elsewhere}\n\nI agree.\n"
+
+
+@pytest.mark.parametrize(
+    "selector, names, may",
+    [
+        pytest.param(".a .b, #c", {"a"}, False, id="one of two is missing"),
+        pytest.param(".a .b, #c", {"a", "b"}, True, id="both are there"),
+        pytest.param(".a .b, #c", {"c"}, True, id="the other alternative"),
+        pytest.param('[itemprop="a.b"]', set(), True, id="an attribute may be anywhere"),
+        pytest.param("tr:has(.x)", set(), True, id="a condition is not asked"),
+    ],
+)
+def test_a_selector_is_tried_only_where_its_names_are(selector: str, names: set[str], may: bool) -> None:
+    assert may_match(selector, names) is may
+
+
+@pytest.mark.parametrize(
+    "markup, bounded",
+    [
+        pytest.param("<p>x", "<p>x", id="a small page"),
+        pytest.param("<" * 5_000_000, "<" * MOST_TAGS, id="nothing but what begins a tag"),
+        pytest.param("<p>x" * (MOST_TAGS + 1), "<p>x" * MOST_TAGS, id="one tag too many"),
+        pytest.param("<p>" + "x" * 5_000_000 + "<b>", "<p>" + "x" * 1_000_000, id="text without an end"),
+        pytest.param(
+            "<img src='" + "x" * 2_000_000 + "'>y", "<img src='" + "x" * 2_000_000 + "'>y", id="a picture in its tag"
+        ),
+        pytest.param(
+            "<script>" + "x" * 2_000_000 + "</script>y", "<script>" + "x" * 2_000_000 + "</script>y", id="a long script"
+        ),
+    ],
+)
+def test_markup_is_cut_before_it_is_parsed(markup: str, bounded: str) -> None:
+    assert bound_markup(markup) == bounded
+
+
+def test_a_page_too_large_to_be_read_whole_says_so() -> None:
+    reading = read(source("<p>" + "word " * 1_100_000))
+    assert (len(reading.markdown), reading.truncated) == (1_000_000, True)
+    assert reading.notes == ["the page is too large to be read whole: 5,500,003 characters"]
+
+
+def test_a_page_cut_before_its_text_is_truncated_and_not_an_empty_shell() -> None:
+    reading = read(source("<div>" * 1_000_000 + PROSE))
+    assert (reading.markdown, reading.truncated) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "name, hint",
+    [
+        pytest.param("FooterLinks", "navigation", id="words told apart by capitals"),
+        pytest.param("mdx-table_root__adKqa", None, id="the hash of a style sheet"),
+    ],
+)
+def test_capitals_tell_the_words_of_a_name_apart(name: str, hint: str | None) -> None:
+    body = turbohtml.parse(f"<body><p>{PROSE * 9}</p><div class='{name}'>Words.</div></body>").select_one("body")
+    assert body is not None
+    kinds = [kind for kind, count in remove_boilerplate(body, is_article=False).items() if count]
+    assert kinds == ([hint] if hint else [])
+
+
+def test_text_in_too_many_pieces_is_cut() -> None:
+    body = turbohtml.parse("<body>" + "<b>x</b>" * 100_001 + "</body>").select_one("body")
+    assert body is not None
+    assert bound_text(body) is True
+    assert len(body.text) == 100_000
+
+
+def test_a_page_nested_100_000_deep_is_read_whole() -> None:
+    reading = read(source(f"<body><p>{PROSE}</p>" + '<div class="sidebar">' * 100_000 + f"{PROSE}</body>"))
     assert reading.markdown == f"{PROSE}\n\n{PROSE}\n"
     assert reading.reader == "html (body)"
 
@@ -277,7 +440,7 @@ def test_reading_a_page_brings_everything_together() -> None:
         author="Ada",
         language="en",
         links=(Link(text="more", url="https://example.org/base/more"),),
-        reader="html (main+guide)",
+        reader="html (main)",
         removed={"script": 1, "comment": 1, "hidden": 1, "navigation": 1},
     )
 
@@ -328,6 +491,14 @@ def test_the_part_that_a_fragment_names_is_read_when_it_is_not_in_the_text() -> 
     page = f'<meta property="og:type" content="article"><main>{f"<p>{PROSE}</p>" * 5}</main>{comments}'
     assert "I agree" not in read(source(page)).markdown
     assert read(source(page), fragment="comments").markdown == f"{PROSE} I agree.\n\n{PROSE} Me too.\n"
+
+
+def test_the_part_that_a_fragment_names_is_whole_though_it_is_beyond_the_edges() -> None:
+    card = f'<div class="card"><h3><a href="/x">Other</a></h3><p><a href="/x">{PROSE[:70]}…</a></p></div>'
+    text = "".join(f"<p>{PROSE} {word}.</p>" for word in ("First", "Second", "Third", "Fourth", "Fifth"))
+    page = f'<meta property="og:type" content="article"><h1>T</h1>{text}<div id="others">{card * 3}</div>'
+    assert "Other" not in read(source(page)).markdown
+    assert read(source(page), fragment="others").markdown.count("Other") == 3
 
 
 @settings(max_examples=80)

@@ -68,8 +68,23 @@ def convert(html: str) -> str:
         ),
         pytest.param(
             "<table><thead><tr><th>A<th>B</thead><tr><td>x<td><pre>a\nb</pre></table>",
-            ["A", "", "B", "", "x", "", "```", "a", "b", "```"],
+            ["**A**", "", "x", "", "**B**", "", "```", "a", "b", "```"],
             id="code of several lines",
+        ),
+        pytest.param(
+            "<table><tr><td><h2>Nav</h2><td><pre>a\nb</pre></table>",
+            ["## Nav", "", "```", "a", "b", "```"],
+            id="code beside a column of the page",
+        ),
+        pytest.param(
+            "<table><tr><th>A<th>B<tr><td colspan=2><pre>a\nb</pre></table>",
+            ["A", "", "B", "", "```", "a", "b", "```"],
+            id="code across columns",
+        ),
+        pytest.param(
+            f"<table><tr><th>k<td>v<tr><th>k2<td>{'long ' * 200}</table>",
+            ["|  |  |", "| --- | --- |", "| k | v |", f"| k2 | {('long ' * 200).strip()} |"],
+            id="headers at the side of a long text",
         ),
         pytest.param(
             "<ul><li>i<table><tr><th>A<th>B<tr><td>1<td>2</table></ul>",

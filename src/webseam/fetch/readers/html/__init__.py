@@ -1,7 +1,8 @@
 """HTML pages: parsed once, freed of what is hidden and of what stands around the text, and written as Markdown.
 
-The parts stand beside this module in the order of their work: `meta`, `hidden`, `select` (with `threads`, `platforms`,
-`boilerplate`, `guide`) and `convert`. All of them work on one tree of turbohtml's, which is imported here alone.
+The parts stand beside this module in the order of their work: `bounds`, `meta`, `hidden`, `select` (with `threads`,
+`platforms`, `boilerplate`, `edges`, `repeats`) and `convert`. All of them work on one tree of turbohtml's, which is
+imported here alone.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def read(source: Source, *, fragment: str | None = None) -> Reading:
     import turbohtml
 
     from webseam.fetch.decode import decode
+    from webseam.fetch.readers.html.bounds import bound_markup, bound_text
     from webseam.fetch.readers.html.convert import to_markdown
     from webseam.fetch.readers.html.hidden import remove_hidden
     from webseam.fetch.readers.html.meta import read_meta
@@ -33,12 +35,15 @@ def read(source: Source, *, fragment: str | None = None) -> Reading:
     from webseam.fetch.readers.html.shell import is_shell, shell_mark
 
     decoded = decode(source.body, source.charset, html=True)
-    document = turbohtml.parse(decoded.text)
+    markup = bound_markup(decoded.text)
+    document = turbohtml.parse(markup)
     meta = read_meta(document, source.url)
     mark, limit = shell_mark(document)
     removed = remove_hidden(document)
     body = document.select_one("body")
-    if is_shell(body.text if body is not None else "", len(decoded.text), limit):
+    is_cut = len(markup) < len(decoded.text)
+    is_cut = (body is not None and bound_text(body)) or is_cut
+    if not is_cut and is_shell(body.text if body is not None else "", len(decoded.text), limit):
         raise Unreadable(
             f"the page has no text without JavaScript ({mark or 'nothing but markup'}), {len(source.body)} bytes",
             outcome=Outcome.JS_REQUIRED,
@@ -61,9 +66,12 @@ def read(source: Source, *, fragment: str | None = None) -> Reading:
         language=meta.language,
         links=converted.links,
         reader=f"html ({selection.how})",
+        anchors=converted.anchors,
         removed=removed,
-        truncated=source.truncated,
+        truncated=source.truncated or is_cut,
     )
+    if is_cut:
+        reading.notes.append(f"the page is too large to be read whole: {len(decoded.text):,} characters")
     if decoded.replaced:
         reading.notes.append(f"{decoded.replaced} characters could not be decoded as {decoded.encoding}")
     return reading

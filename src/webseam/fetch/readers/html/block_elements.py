@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webseam.fetch.readers.html import admonitions, code, math, tables
+from webseam.fetch.readers.html import admonitions, code, code_gutters, math, tables
 from webseam.fetch.readers.html.inline import Run, cell, paragraph
 from webseam.fetch.readers.html.writer import Leave, Writer
 
@@ -45,14 +45,30 @@ def enter_heading(writer: Writer, node: Any, classes: str) -> Leave | bool:
 
 def enter_quote(writer: Writer, node: Any, classes: str) -> Leave | bool:
     writer.flush()
-    if writer.is_one_line():
+    if writer.is_one_line() or _is_code_alone(node):
         return writer.flush
+    return _open_quote(writer)
+
+
+def _open_quote(writer: Writer) -> Leave:
     writer.lines.open("> ", "> ")
     return writer.close
 
 
+def _is_code_alone(node: Any) -> bool:
+    """True for a quote that is there to indent code, which a mark before each of its lines would only hurt."""
+    parts = [part for part in node.children if getattr(part, "tag", None) is not None or part.text.strip()]
+    return bool(parts) and all(_is_code(part) for part in parts)
+
+
+def _is_code(part: Any) -> bool:
+    tag = getattr(part, "tag", None)
+    return tag is not None and code.is_code_block(tag, part.attr("class") or "")
+
+
 def start_admonition(writer: Writer, node: Any, kind: str) -> Leave:
-    enter_quote(writer, node, "")
+    writer.flush()
+    _open_quote(writer)
     title, writer.skipped = admonitions.title_of(node, kind)
     writer.admonitions += 1
     writer.add_marked(title)
@@ -80,29 +96,27 @@ def enter_summary(writer: Writer, node: Any, classes: str) -> Leave:
 
 
 def enter_code_block(writer: Writer, node: Any, classes: str) -> bool:
-    read = code.read_code(node)
-    if read is not None and writer.is_one_line():
+    for part in code.variants_of(node):
+        _write_code(writer, code.read_code(part))
+    return False
+
+
+def _write_code(writer: Writer, read: code.Code | None) -> None:
+    if read is not None and read.language == "math":  # GitLab, and what remark makes of a fence called so
+        writer.formula(math.in_dollars(read.text, display=True))
+    elif read is not None and writer.is_one_line():
         for line in filter(None, (line.strip() for line in read.text.split("\n"))):
             writer.flush()
             writer.add("code", line)
         writer.flush()
     elif read is not None:
         writer.block(read.fenced())
-    return False
 
 
 def enter_formula(writer: Writer, node: Any, classes: str) -> bool:
     formula = math.read_math(node)
-    return write_formula(writer, formula) if formula else False
-
-
-def write_formula(writer: Writer, formula: str) -> bool:
-    if formula.startswith("$$") and not writer.is_one_line():
-        writer.block(formula)
-    elif formula.startswith("$$"):
-        writer.add("raw", f"${' '.join(formula[3:-3].split())}$")
-    else:
-        writer.add("raw", formula)
+    if formula:
+        writer.formula(formula)
     return False
 
 
@@ -110,8 +124,14 @@ def enter_table(writer: Writer, node: Any, classes: str) -> Leave | bool:
     writer.flush()
     if writer.is_one_line():
         return writer.flush
+    if code_gutters.holds_code(node):
+        return enter_code_block(writer, node, classes)
+    if "ltx_eqn_table" in classes and next(node.iter_elements("table"), None) is None:
+        writer.formula(math.read_equations(node))
+        return False
     table = tables.read_table(node)
     if table is None:
+        tables.name_cells(node)
         return writer.flush
     if table.caption is not None:
         writer.block(paragraph(writer.line_of(table.caption)))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from webseam.fetch.readers.html.measure import each
@@ -26,6 +28,7 @@ _MENU: Final = 6  # links from which a list of nothing else is a menu
 _ALL_LINKS: Final = 0.9  # share of links in a menu's text
 _FEW_LINKS: Final = 0.3
 _GREAT: Final = 0.4  # share of the page's text from which a name is not believed
+_GREATER: Final = 0.8  # the same for an element that means what it is called
 
 _EDGE: Final = r"(?:$|[-_ ])"
 _KIND: Final = [  # what is counted, and the words for it; the first that matches
@@ -71,6 +74,7 @@ _KIND: Final = [  # what is counted, and the words for it; the first that matche
     )
 ]
 _ANY = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern in _KIND))
+_CAMEL = re.compile(r"(?<=[a-z]{3})(?=[A-Z][a-z]{2})")  # parts of words, and not of the hash behind them
 _BODY = re.compile(r"(?:^|[-_ ])(?:article|post|entry|story)[-_]{0,2}(?:body|content|text)(?:$|[-_ ])")
 _NOTE = re.compile(r"quote|note|admonition|callout|alert|tip|warning|citation")
 _LAYOUT = re.compile(  # the same words on boxes of the page itself
@@ -90,7 +94,7 @@ def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
     removed: Counter[str] = Counter()
     size = len(root.text) or 1
     for element in each(root, LANDMARKS):
-        if _stays(element, size):
+        if _stays(element, size, _GREATER):
             continue
         removed["navigation"] += 1
         element.extract()
@@ -109,14 +113,19 @@ def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
         name = element.attr("class") or ""
         if element.tag != "section":  # a section's id is its heading: "cookies", "more-on-lists"
             name = f"{name} {element.attr('id') or ''}"
-        if not _ANY.search(name.lower()):
-            continue
-        kind = kind_of(name.lower())
+        kind = _kind_of(name)
         if kind is None or (kind == "comments" and not is_article) or _stays(element, size):
             continue
         removed[kind] += 1
         element.extract()
     return removed
+
+
+@lru_cache(maxsize=8_192)
+def _kind_of(name: str) -> str | None:
+    """Return `kind_of` what stands in the attributes, where words may be told apart by capitals alone."""
+    spread = _CAMEL.sub("-", name).lower()
+    return kind_of(spread) if _ANY.search(spread) else None
 
 
 def kind_of(name: str) -> str | None:
@@ -132,12 +141,12 @@ def kind_of(name: str) -> str | None:
     return None
 
 
-def _stays(element: Element, size: int) -> bool:
+def _stays(element: Element, size: int, great: float = _GREAT) -> bool:
     """Tell whether an element is too much of the page to be beside it."""
     if element.parent is None:
         return True
     text = len(element.text)
-    if text > size * _GREAT:
+    if text > size * great:
         return True
     return text > 200 and element.select_one("h1, main, [itemprop=articleBody]") is not None
 
@@ -158,12 +167,13 @@ def _linked(element: Element) -> float:
 def _remove_menus(root: Node, size: int) -> int:
     """Remove lists of nothing but links that stand before the page's heading, whatever they are called."""
     count = 0
-    for heading in root.select("h1")[:1]:
-        before = set(heading.preceding)
-        for menu in root.select("ul, ol"):
-            if menu not in before or menu.parent is None or len(menu.select("a")) < _MENU or _linked(menu) < _ALL_LINKS:
-                continue
-            if not _stays(menu, size):
-                count += 1
-                menu.extract()
+    menus = list(takewhile(lambda element: element.tag != "h1", root.select("h1, ul, ol")))
+    if root.select_one("h1") is None:
+        return 0
+    for menu in menus:
+        if menu.parent is None or len(menu.select("a")) < _MENU or _linked(menu) < _ALL_LINKS:
+            continue
+        if not _stays(menu, size):
+            count += 1
+            menu.extract()
     return count

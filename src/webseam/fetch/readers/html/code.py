@@ -1,8 +1,8 @@
 """Code blocks as their author wrote them, out of the markup that highlighters, gutters and editors put around lines.
 
-Knows the markup of Pygments (Sphinx, MkDocs), Prism, highlight.js, Shiki, Docusaurus, GitHub, Chroma, Rouge, CodeMirror
-and their like; what it does not know still comes out whole, because only known gutters and buttons are left out.
-Prompts stay: whether they belong to the code is for the reader to say.
+Knows the markup of Pygments (Sphinx, MkDocs), Prism, highlight.js, Shiki, Docusaurus, GitHub, Chroma, Rouge,
+CodeMirror, Verso and their like; what it does not know still comes out whole, because only gutters and buttons are
+left out. Prompts and the marks of diffs stay: whether they belong to the code is for the reader to say.
 """
 
 from __future__ import annotations
@@ -10,69 +10,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 from webseam.fetch.fences import fenced
+from webseam.fetch.readers.html.code_gutters import is_beside_code, is_gutter, may_be_beside_code, numbers_of
+from webseam.fetch.readers.html.code_language import language_of
 
 CODE_TAGS: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
-_DROPPED_TAGS: Final = frozenset(
-    {"button", "script", "style", "clipboard-copy", "svg", "template", "select", "noscript"}
-)
 _LINE_TAGS: Final = frozenset({"div", "tr", "li", "p", "pre"})
 _STRUCTURE: Final = frozenset(
     {"table", "thead", "tbody", "tr", "ol", "ul"}
 )  # white space between their parts is layout
-# Line numbers, buttons and labels, by a class that only they have.
-_DROPPED = re.compile(
-    r"(?:^|\s)(?:linenos|lineno|linenodiv|linenumber|line-numbers?|line-numbers-rows|line-numbers-wrapper|code-line-number"
-    r"|react-(?:syntax-highlighter-)?line-number|ln|lnt|lnum|gutter|rouge-gutter|gl|blob-num|hljs-ln-n|hljs-ln-numbers"
-    r"|CodeMirror-(?:gutter\S*|linenumber|cursors|measure)|cm-gutters?|ace_gutter\S*|margin|crayon-nums?|src-line-numbers"
-    r"|zeroclipboard-container|copy|copy-(?:btn|button|code-button)|copybtn|btn-clipboard|headerlink|code-lang|example-header"
-    r"|toolbar)(?:\s|$)"
-)
 _LINE = re.compile(
-    r"(?:^|\s)(?:line|token-line|code-line|view-line|ec-line|hljs-ln-line|react-code-line|cl-line)(?:\s|$)"
+    r"(?:^|\s)(?:line|token-line|code-line|view-line|ec-line|hljs-ln-line|react-code-line|cl-line|gatsby-highlight-code-line"
+    r"|highlight-line)(?:\s|$)"
 )
+_OWN_LINE: Final = "gatsby-highlight-code-line"  # a box on its own: its newline is gone whatever follows
+_BOX_STYLE = re.compile(r"display:\s*(?:block|flex|grid|table-row)")
 # Elements that are a code block as a whole though they are no `pre`.
 _EDITOR = re.compile(
     r"(?:^|\s)(?:CodeMirror|cm-editor|monaco-editor|ace_editor|syntaxhighlighter|crayon-syntax|highlighttable|lntable"
-    r"|rouge-table|hljs-ln|js-file-line-container|codehilitetable|react-code-lines)(?:\s|$)"
+    r"|rouge-table|hljs-ln|js-file-line-container|codehilitetable|react-code-lines|diff-table|RktBlk|ltx_listing"
+    r"|fragment|mermaid)(?:\s|$)"
 )
+_ONLY_WITH: Final = {"fragment": "line", "ltx_listing": "ltx_listingline"}  # Doxygen; slides call theirs so too
+_MAX_VARIANTS: Final = 10
+_FIRST: Final = 4  # elements of a block among which one is a line
 _EDITOR_BODY: Final = ".CodeMirror-code, .cm-content, .view-lines, .ace_text-layer, td.code .container, td.crayon-code"
-
-_FROM_CLASS = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight-text|highlight|src|source)-(\S+)")
-_FROM_BRUSH = re.compile(r"brush:\s*([\w+#-]+)")
-_LONE: Final = frozenset({"hljs", "sourceCode", "rust", "syntaxhighlighter", "highlight", "prettyprint", "src", "code"})
-_NO_LANGUAGE: Final = frozenset(
-    "none default text plain plaintext plain-text txt nohighlight no-highlight undefined unknown auto hljs notranslate "
-    "literal highlight code source sourcecode line-numbers numbers container wrapper block nocode lineno pre".split()
-)
-_NAMES: Final = {  # what highlighters call a language, where models and editors know it by another name
-    "python3": "python",
-    "ipython3": "python",
-    "ipython": "python",
-    "py": "python",
-    "py3": "python",
-    "source-shell": "bash",
-    "js": "javascript",
-    "ts": "typescript",
-    "cs": "csharp",
-    "c++": "cpp",
-    "objc": "objective-c",
-    "viml": "vim",
-    "batchfile": "batch",
-    "html-basic": "html",
-    "html-erb": "erb",
-    "css-scss": "scss",
-    "rb": "ruby",
-    "golang": "go",
-    "yml": "yaml",
-}
-_TOKEN = re.compile(r"[\w+#.-]{1,30}")
-_PLAIN_NAME = re.compile(r"(?!hljs)[A-Za-z][A-Za-z0-9+#]*")
-_ANCESTORS: Final = 5  # a language stands on the block or on one of the few wrappers around it
-_INNER: Final = 4  # or on a part of it; more parts are lines
-_NO_WRAPPERS: Final = frozenset({"body", "article", "main", "section", "li", "td"})
+_BLOCK_HINT = re.compile(r"hljs|language-|prism|block|white-space:\s*pre")
 _INVISIBLE: Final = str.maketrans({"\xa0": " ", "\u200b": None, "\ufeff": None, "\r": None})
 
 
@@ -89,16 +56,29 @@ class Code:
 
 
 def is_code_block(tag: str, classes: str) -> bool:
-    """True for an element that is a code block as a whole: `pre`, an editor, or a table of line numbers and lines."""
+    """True for an element that may be a code block as a whole: `pre`, an editor, a table of line numbers and lines.
+
+    Of those in doubt `has_code` says whether they are.
+    """
     if tag in CODE_TAGS:
         return True
     return bool(classes) and tag in ("div", "table") and _EDITOR.search(classes) is not None
 
 
+def has_code(node: Any, classes: str) -> bool:
+    """Tell, of an element that may be a code block, whether what only code blocks have is inside."""
+    for name, needed in _ONLY_WITH.items():
+        if name in classes.split():  # only in the first elements: they may be nested without end
+            return any(
+                needed in (part.attr("class") or "").split() for part in islice(node.iter_elements("div"), _FIRST)
+            )
+    return True
+
+
 def is_block_of_lines(node: Any) -> bool:
     """True for a `code` element that stands alone with several lines, as sites write it that style it as a block."""
     return any(child.tag == "br" for child in node.iter_elements("br")) or (
-        "\n" in node.text.strip() and bool(re.search(r"hljs|language-|prism|block|white-space:\s*pre", _hints(node)))
+        "\n" in node.text.strip() and bool(_BLOCK_HINT.search(_hints(node)))
     )
 
 
@@ -106,13 +86,30 @@ def _hints(node: Any) -> str:
     return f"{node.attr('class') or ''} {node.attr('style') or ''}"
 
 
+def variants_of(node: Any) -> list[Any]:
+    """Return the parts of a block that say the same in several languages, of which a page shows one; else the block.
+
+    As in Node's documentation: `import` for one kind of module and `require` for the other.
+    """
+    if node.tag != "pre":
+        return [node]
+    parts = [part for part in node.children if getattr(part, "tag", None) == "code"]
+    if len(parts) < 2:
+        return [node]
+    languages = {language_of(part) if part.attr("class") else "" for part in parts[:_MAX_VARIANTS]}
+    return parts if "" not in languages and len(languages) == len(parts) else [node]
+
+
 def read_code(node: Any) -> Code | None:
     """Return the code of a block element, None when it holds none (a lone gutter)."""
     body = node
     if node.tag not in CODE_TAGS:
         body = node.select_one(_EDITOR_BODY) or node
+    elif is_gutter(node):
+        return None
     text = "".join(_pieces(body)).translate(_INVISIBLE)
-    text = text.removeprefix("\n")
+    if node.tag not in CODE_TAGS:  # of a `pre` the parser took it, and another one is the author's
+        text = text.removeprefix("\n")
     head, newline, last = text.rpartition("\n")
     if newline and not last.strip():  # the newline before `</pre>`, and the indentation of that tag
         text = head
@@ -128,6 +125,7 @@ def _pieces(root: Any) -> Iterator[str]:
     """Yield the text of a block piece by piece; every element that is a line ends in a newline."""
     import turbohtml
 
+    numbers = set(numbers_of(root))
     ended = True  # the text so far ends in a newline, or there is none
     fresh = True  # nothing came since the innermost line began
     layout = _STRUCTURE if root.tag in CODE_TAGS else _STRUCTURE | {"div", "td"}
@@ -141,14 +139,22 @@ def _pieces(root: Any) -> Iterator[str]:
                     ended, fresh = child.data.endswith("\n"), False
                 continue
             tag = getattr(child, "tag", None)
-            if tag is None or tag in _DROPPED_TAGS:
+            if tag is None:
                 continue
             if tag == "br":
                 yield "\n"
                 ended, fresh = True, False
                 continue
+            if tag == "span" and not numbers and _is_token(child):
+                parts = child.children
+                if len(parts) == 1 and isinstance(parts[0], turbohtml.Text):  # nearly all of a highlighted block
+                    yield parts[0].data
+                    ended, fresh = parts[0].data.endswith("\n"), False
+                    continue
+                stack.append((iter(parts), False, False))
+                break
             classes = child.attr("class") or ""
-            if _is_dropped(tag, classes, child):
+            if is_beside_code(tag, classes, child) or child in numbers or (tag == "pre" and is_gutter(child)):
                 continue
             line = tag in _LINE_TAGS or (tag in ("span", "code") and _is_bare_line(child, classes))
             if line:
@@ -156,6 +162,10 @@ def _pieces(root: Any) -> Iterator[str]:
                     yield "\n"
                     ended = True
                 fresh = True
+            mark = child.attr("data-code-marker")
+            if mark and mark.strip():  # of a diff, which GitHub draws by style sheet
+                yield mark
+                ended = fresh = False
             stack.append((iter(child.children), line, tag in layout))
             break
         else:
@@ -165,67 +175,34 @@ def _pieces(root: Any) -> Iterator[str]:
                 ended, fresh = True, False
 
 
-def _is_dropped(tag: str, classes: str, node: Any) -> bool:
-    if classes and _DROPPED.search(classes):
-        return not (
-            tag in ("pre", "code", "ol", "table") or "code" in classes.split()
-        )  # `pre.line-numbers` holds the code
-    if tag == "span":
-        return node.attr("data-nosnippet") is not None
-    return tag == "td" and node.attr("data-line-number") is not None and not node.text.strip()
+def _is_token(span: Any) -> bool:
+    """True for a part of a line that only gets a colour."""
+    count = len(span.attrs)
+    if not count:
+        return True
+    classes, style = span.attr("class"), span.attr("style")
+    if count > (classes is not None) + (style is not None):
+        return False
+    return _has_colour_only(classes or "", style or "")
+
+
+@lru_cache(maxsize=1_024)
+def _has_colour_only(classes: str, style: str) -> bool:
+    return not may_be_beside_code(classes, style) and not _LINE.search(classes) and not _BOX_STYLE.search(style)
 
 
 def _is_bare_line(node: Any, classes: str) -> bool:
     """True for a line whose newline is left to the style sheet: the next line follows without text in between."""
-    if not classes or not _LINE.search(classes):
-        return False
     follower = node.next_sibling
-    return follower is not None and _LINE.search(getattr(follower, "attr", lambda _: None)("class") or "") is not None
+    if follower is None:
+        return False
+    if _OWN_LINE in classes:
+        return not (getattr(follower, "tag", None) is None and follower.text.startswith("\n"))
+    return _is_line(node, classes) and _is_line(follower, getattr(follower, "attr", lambda _: None)("class") or "")
 
 
-def language_of(node: Any) -> str:
-    """Return the language a block is marked with, on itself, its `code` or a wrapper; "" when nobody says."""
-    inner = node.select("code[class], pre[class], [data-lang], [data-language]")[:_INNER]
-    wrappers = []
-    for depth, ancestor in enumerate(node.ancestors):
-        if depth >= _ANCESTORS or getattr(ancestor, "tag", "body") in _NO_WRAPPERS:
-            break
-        wrappers.append(ancestor)
-    for element in (*inner, node, *wrappers):
-        found = _marked(element, is_wrapper=element in wrappers)
-        if found:
-            return found
-    return ""
-
-
-def _marked(element: Any, *, is_wrapper: bool) -> str:
-    for name in ("data-language", "data-lang", "data-code-language", *(() if is_wrapper else ("lang",))):
-        value = element.attr(name)
-        if value:
-            found = _named(value)
-            if found:
-                return found
-    classes = element.attr("class") or ""
-    if not classes:
-        return ""
-    brush = _FROM_BRUSH.search(classes)
-    if brush:
-        return _named(brush[1])
-    for match in _FROM_CLASS.finditer(classes):
-        found = _named(f"source-{match[1]}" if "highlight-source-" in match[0] else match[1])
-        if found:
-            return found
-    tokens = classes.split()
-    if is_wrapper or not _LONE.intersection(tokens):
-        return ""
-    lone = [token for token in tokens if token not in _LONE and _PLAIN_NAME.fullmatch(token)]
-    if "rust" in tokens:  # rustdoc's own class
-        return "rust"
-    return _named(lone[0]) if len(lone) == 1 else ""
-
-
-def _named(value: str) -> str:
-    value = value.strip().lower()
-    if not _TOKEN.fullmatch(value) or value in _NO_LANGUAGE:
-        return ""
-    return _NAMES.get(value) or _NAMES.get(value.removeprefix("source-")) or value.removeprefix("source-")
+def _is_line(node: Any, classes: str) -> bool:
+    if classes and _LINE.search(classes):
+        return True
+    style: str = (node.attr("style") or "") if getattr(node, "tag", None) == "span" else ""
+    return _BOX_STYLE.search(style) is not None

@@ -34,9 +34,12 @@ def to_markdown(node: Node, base_url: str, *, title: str | None = None) -> Conve
 
     Links are absolute against `base_url`; those inside the page are their words only. Images are links that say so,
     never Markdown that loads by itself. A `title` becomes the first heading when the element has none of level 1.
+    Tabs come out one after the other, which changes the tree.
     """
+    from webseam.fetch.readers.html.tabs import label_tabs
     from webseam.fetch.readers.html.walker import Walker
 
+    label_tabs(node)
     walker = Walker(base_url)
     if title and not any(True for _ in node.iter_elements("h1", include_self=True)):
         walker.write_title(title)

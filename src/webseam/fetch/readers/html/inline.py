@@ -107,6 +107,8 @@ def _at_line_start(line: str) -> str:
 
 
 def _join(runs: list[Run], line_break: str) -> str:
+    if len(runs) == 1 and runs[0].kind == "text" and runs[0].style is PLAIN and not _SPECIAL.search(runs[0].text):
+        return runs[0].text.strip(" ")  # half of all paragraphs
     writer = _Joiner(_escape_of(runs), line_break)
     for run in runs:
         writer.add(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from webseam.fetch.readers.html import code
+from webseam.fetch.readers.html import code, math
 from webseam.fetch.readers.html.block_elements import enter_code_block
 from webseam.fetch.readers.html.inline import Style, Target
 from webseam.fetch.readers.html.marks import image_text, is_checkbox, is_link_mark, is_self_link, raised
@@ -32,7 +32,10 @@ def enter_link(writer: Writer, node: Any, classes: str) -> Leave | bool:
         return True
     fragment = writer.targets.fragment(href)
     if fragment is not None:
-        if is_link_mark(node, classes, in_heading=writer.in_heading) or writer.notes.is_back_link(node, classes):
+        if is_link_mark(node, classes, in_heading=writer.in_heading) or (
+            not writer.in_heading
+            and writer.notes.is_back_link(node, classes)  # a heading may lead back to the contents
+        ):
             return False
         label = writer.notes.reference(node, classes, fragment)
         if label:
@@ -56,6 +59,10 @@ def enter_link(writer: Writer, node: Any, classes: str) -> Leave | bool:
 
 
 def enter_image(writer: Writer, node: Any, classes: str) -> bool:
+    formula = math.image_source(node)
+    if formula:
+        writer.formula(formula)
+        return False
     url = writer.targets.image(node)
     text = image_text(node, classes)
     if text is None:
@@ -63,6 +70,8 @@ def enter_image(writer: Writer, node: Any, classes: str) -> bool:
     words, is_letter = text
     if is_letter:
         writer.add("text", words)
+        return False
+    if words == "image" and writer.in_heading:  # an icon that nobody described
         return False
     if writer.style.link is None and url is not None:
         style, writer.style = writer.style, Style(Target(url))

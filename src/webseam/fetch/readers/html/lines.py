@@ -69,6 +69,12 @@ class Lines:
 
     def block(self, text: str) -> None:
         """Write one block. Lines of `text` are kept as they are, so code may end in spaces."""
+        if not self._containers:  # most blocks
+            if self._written:
+                self._put("")
+            self._anchor_here()
+            self._put(text)
+            return
         tight = False
         for container in self._containers:
             if container.is_pending:
@@ -76,18 +82,23 @@ class Lines:
                 break
         if self._written and not tight:
             self._put("".join(item.rest for item in self._containers if not item.is_pending).rstrip())
-        for name in self._waiting:
-            self.anchors.setdefault(name, self._length)
-        self._waiting.clear()
+        self._anchor_here()
         head = "".join(item.first if item.is_pending else item.rest for item in self._containers)
         rest = "".join(item.rest for item in self._containers)
-        empty = rest.rstrip()
+        # In code every line has the same marks before it, so that who cuts them off gets the code.
+        is_code = text.startswith("```") and ">" in rest
+        empty = rest if is_code else rest.rstrip()
         for number, line in enumerate(text.split("\n")):
             self._put((rest if number else head) + line if line else (empty if number else head.rstrip()))
         for container in self._containers:
             container.is_pending = False
         if self._containers:
             self._containers[-1].blocks += 1
+
+    def _anchor_here(self) -> None:
+        for name in self._waiting:
+            self.anchors.setdefault(name, self._length)
+        self._waiting.clear()
 
     def _put(self, line: str) -> None:
         self._written.append(line + "\n")

@@ -6,8 +6,11 @@ is one row here and one case in the tests.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from webseam.fetch.readers.html.measure import may_match
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -106,9 +109,14 @@ PLATFORMS: Final = (
 )
 
 
-def find_platform(document: Document) -> tuple[Platform, Element] | None:
-    """Return the software that made the page and the one element that holds its text; None when neither is sure."""
+def find_platform(document: Document, names: Set[str]) -> tuple[Platform, Element] | None:
+    """Return the software that made the page and the one element that holds its text; None when neither is sure.
+
+    `names`: the classes and ids on the page.
+    """
     for platform in PLATFORMS:
+        if not may_match(platform.content, names):
+            continue
         found = document.select(platform.content)
         if not found or (platform.mark and document.select_one(platform.mark) is None):
             continue

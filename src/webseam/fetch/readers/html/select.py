@@ -2,8 +2,8 @@
 
 In this order: a discussion, the place where known software puts its text, the page's own marks (`main`, `article`,
 schema.org) when they hold most of the prose, else the whole body without its boilerplate. Where a page reads like an
-article a second opinion on its edges is asked from trafilatura (`guide`). Every step works on the one tree, so that
-code, tables and lists arrive at the converter as they were.
+article its edges are looked for (`edges`); where it is a list, what all its cards say is left out (`repeats`). Every
+step works on the one tree, so that code, tables and lists arrive at the converter as they were.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from webseam.fetch.readers.html.boilerplate import remove_boilerplate
-from webseam.fetch.readers.html.guide import prune_by_guide
-from webseam.fetch.readers.html.measure import is_ordinary, prose_of
+from webseam.fetch.readers.html.edges import remove_around
+from webseam.fetch.readers.html.measure import is_ordinary, names_in, prose_of
 from webseam.fetch.readers.html.platforms import find_platform
+from webseam.fetch.readers.html.repeats import remove_repeated
+from webseam.fetch.readers.html.survey import survey
 from webseam.fetch.readers.html.threads import find_thread
 
 if TYPE_CHECKING:
@@ -51,10 +53,11 @@ def select(document: Document, *, is_article: bool = False) -> Selection:
     body = document.select_one("body") or document.root or Element("body")
     if not is_ordinary(body):
         return Selection(node=body, how="body")
-    thread = find_thread(document)
+    names = names_in(document)
+    thread = find_thread(document, names)
     if thread is not None:
         return Selection(node=thread[1], how=f"thread:{thread[0]}")
-    found = find_platform(document)
+    found = find_platform(document, names)
     if found is not None:
         platform, node = found
         removed: Counter[str] = Counter()
@@ -63,13 +66,16 @@ def select(document: Document, *, is_article: bool = False) -> Selection:
             clutter.extract()
         return Selection(node=node, how=f"platform:{platform.name}", removed=removed)
     removed = remove_boilerplate(body, is_article=is_article)
-    node, how = _marked(body)
-    if prune_by_guide(node, removed, is_article=is_article):
-        how += "+guide"
+    node, how = marked_part(body)
+    surveyed = survey(node)
+    if remove_around(surveyed, removed, is_article=is_article):
+        how += "+edges"
+    elif not is_article:
+        remove_repeated(surveyed, removed)
     return Selection(node=node, how=how, removed=removed)
 
 
-def _marked(body: Element) -> tuple[Element, str]:
+def marked_part(body: Element) -> tuple[Element, str]:
     """Return the smallest element, by the page's own marks, that holds most of what there is to read."""
     prose, size = prose_of(body), len(body.text)
     for selector in _MARKED:

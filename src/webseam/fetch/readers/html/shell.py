@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from turbohtml import Document
+    from turbohtml import Document, Element
 
 _LITTLE: Final = 200  # letters of text from which a page that wants scripts says something without them
 _NOTHING: Final = 40  # the same for a page that merely has scripts: "Loading…", a name, a notice of copyright
@@ -16,6 +16,7 @@ _ROOTS: Final = (
     "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #ember-app, #main-outlet, #react-root, app-root, "
     "[ng-app], [data-reactroot], [data-server-rendered], [id^=mount], flt-glass-pane"
 )
+_NAMED = re.compile(r"java\s?script", re.IGNORECASE)  # most pages are done with this
 _MESSAGE = re.compile(
     r"(?:enable|activate|turn on|requires?|need|allow|without|disabled?|activer|activez|aktivier\w*|habilit\w*)"
     r"[^.]{0,80}java\s?script"
@@ -30,18 +31,34 @@ def shell_mark(document: Document) -> tuple[str, int]:
     Ask before anything is removed. The mark is "" where nothing tells it.
     """
     message = "it asks for JavaScript"
-    if any(_MESSAGE.search(element.text[:2_000]) for element in document.select("noscript")[:_MAX_NOTES]):
+    if any(_asks(element.text[:2_000]) for element in document.select("noscript")[:_MAX_NOTES]):
         return message, _LITTLE
     root = document.select_one(_ROOTS)
     if root is not None:
         name = root.attr("id")
         return f"an application's root, <{root.tag}{f' id={name}' if name else ''}>", _LITTLE
     body = document.select_one("body")
-    if body is not None and _MESSAGE.search(body.text[:5_000]):
+    if body is not None and _asks(_beginning(body, 5_000)):
         return message, _LITTLE
     if document.select_one("script[src], script[type=module], link[rel=modulepreload]") is not None:
         return "it has scripts", _NOTHING
     return "", 0
+
+
+def _beginning(element: Element, size: int) -> str:
+    """Return the first characters of the text, without a copy of all of it."""
+    parts: list[str] = []
+    left = size
+    for text in element.strings:
+        parts.append(text[:left])
+        left -= len(text)
+        if left <= 0:
+            break
+    return "".join(parts)
+
+
+def _asks(text: str) -> bool:
+    return _NAMED.search(text) is not None and _MESSAGE.search(text) is not None
 
 
 def is_shell(text: str, markup: int, limit: int) -> bool:

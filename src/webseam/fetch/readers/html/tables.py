@@ -10,7 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from webseam.fetch.readers.html.tabs import bold_paragraph
+
 _UNFIT: Final = ("table", "pre", "h1", "h2", "h3", "h4", "hr", "textarea", "article", "section", "blockquote")
+_OUTER: Final = ("table", "article", "section")  # what only a table that arranges a page has inside
 _SECTIONS: Final = frozenset({"thead", "tbody", "tfoot"})
 _MAX_COLUMNS: Final = 100
 _MAX_GRID: Final = 200_000  # cells that spans may fill; hostile spans are cheap to write
@@ -35,11 +38,34 @@ def read_table(node: Any) -> Table | None:
         return None
     table = _rows(node)
     width = max((len(row) for row in table.rows), default=0)
-    if not table.headers and (width < 2 or (len(table.rows) < 2 and not _has_header_cell(table))):
-        return None
-    if not table.headers and any(len(cell.text) > _LONG_CELL for row in table.rows for cell in row):
+    if table.headers or (width > 1 and _has_header_cell(table)):
+        return table
+    if width < 2 or len(table.rows) < 2 or any(len(cell.text) > _LONG_CELL for row in table.rows for cell in row):
         return None
     return table
+
+
+def name_cells(node: Any) -> None:
+    """Put the name of its column at the start of every cell, for a table whose code no cell of Markdown can hold.
+
+    Its cells are then written one after the other and still say what they are. Changes the tree; without one row of
+    names, or where cells span, nothing.
+    """
+    if node.attr("role") in ("presentation", "none") or next(node.iter_elements(_OUTER), None) is not None:
+        return
+    table = _rows(node)
+    names = [" ".join(cell.text.split()) for cell in table.rows[0]] if table.headers == 1 else []
+    if len(names) < 2 or any(len(name) > _REPEATED for name in names):
+        return
+    body = table.rows[1:]
+    if any(len(row) != len(names) for row in body) or next(iter(node.select("[rowspan], [colspan]")), None) is not None:
+        return
+    for row in body:
+        for name, cell in zip(names, row, strict=True):
+            if name and cell.text.strip():
+                cell.insert(0, bold_paragraph(name))
+    for cell in table.rows[0]:
+        cell.extract()
 
 
 def render(table: Table, convert: Convert) -> str:

@@ -6,16 +6,18 @@ Signatures, ranks, votes and buttons fall away because only the named parts of a
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from webseam.fetch.readers.html.measure import prose_of
+from webseam.fetch.readers.html.measure import may_match, prose_of
 from webseam.text import clip, squeeze
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
 
 _MOST: Final = 0.5  # share of the page's prose that the posts must hold: under an article they are comments
+_QUOTED: Final = 40  # characters at the end of a quotation by which it is found again
 _NAME_LIMIT: Final = 60  # characters of a name or a date; longer is not one
 
 
@@ -37,7 +39,7 @@ _XENFORO_CLUTTER: Final = (
 FORUMS: Final = (
     Forum(
         "stackexchange",
-        "#question, .answer[data-answerid]",
+        "#question, .answer",
         ".s-prose.js-post-body, .post-text",
         ".post-signature:last-of-type .user-details [itemprop=name], .post-signature:last-of-type .user-details > a, "
         ".user-details a",
@@ -133,13 +135,14 @@ FORUMS: Final = (
 _SHARED: Final = frozenset(("schema", "vanilla", "lemmy", "github", "bbpress"))  # markup that articles have too
 
 
-def find_thread(document: Document) -> tuple[str, Element] | None:
+def find_thread(document: Document, names: Set[str]) -> tuple[str, Element] | None:
     """Return the kind of a discussion and an element with its posts in order; None when the page is not one.
 
-    The element is new and not part of `document`; the texts of the posts are moved into it.
+    `names`: the classes and ids on the page. The element is new and not part of `document`; the texts of the posts are
+    moved into it.
     """
     for forum in FORUMS:
-        bodies = _bodies(document, forum)
+        bodies = _bodies(document, forum) if may_match(forum.body, names) and may_match(forum.post, names) else []
         if bodies and (forum.name not in _SHARED or _is_page(bodies, document)):
             return forum.name, _assemble(bodies, forum)
     return None
@@ -165,11 +168,25 @@ def _bodies(document: Document, forum: Forum) -> list[tuple[Element, Element]]:
     return found
 
 
+def _drop_quoted(bodies: list[tuple[Element, Element]]) -> None:
+    """Take out quotations of posts that stand on the page themselves: each answer would say the question again."""
+    said = ""
+    for _, body in bodies:
+        quotes = body.select("blockquote, .quote, .bbCodeBlock--quote")
+        for quote in quotes:
+            words = squeeze(quote.text)
+            end = words[-_QUOTED:].strip() if len(words) >= _QUOTED else ""
+            if end and end in said:
+                quote.extract()
+        said += squeeze(body.text) + "\n"
+
+
 def _assemble(bodies: list[tuple[Element, Element]], forum: Forum) -> Element:
     from turbohtml import Element, Text
 
     thread = Element("div")
     heads = [_head(post, body, forum) for post, body in bodies]  # before anything moves: a post may hold its replies
+    _drop_quoted(bodies)
     for head, (_, body) in zip(heads, bodies, strict=True):
         if forum.clutter:
             body.remove(forum.clutter)

@@ -78,14 +78,16 @@ class Walker(Writer):
 
     def _special(self, node: Any, tag: str, classes: str) -> Leave | bool | None:
         """Start an element that its classes make more than its tag says."""
-        if code.is_code_block(tag, classes):
-            return block_elements.enter_code_block(self, node, classes)
         if math.is_math(tag, classes) and self.formulas < _MAX_TRIES:
             formula = math.read_math(node)
             if formula is not None:
-                return block_elements.write_formula(self, formula)
+                if formula:
+                    self.formula(formula)
+                return False
             self.formulas += 1
-        if _DROPPED.search(classes):
+        if code.is_code_block(tag, classes) and code.has_code(node, classes):
+            return block_elements.enter_code_block(self, node, classes)
+        if _DROPPED.search(classes) or (classes == "lang" and _is_beside_code(node)):
             return False
         kind = (
             admonitions.kind_of(tag, classes)
@@ -100,7 +102,9 @@ class Walker(Writer):
         from turbohtml import Text
 
         parts = node.children
-        if len(parts) == 1 and type(parts[0]) is Text:  # most cells, and all of a table that is nothing but cells
+        if (
+            len(parts) == 1 and type(parts[0]) is Text and not math.may_hold_math(parts[0].data)
+        ):  # most cells, and all of a table that is nothing but cells
             return [Run("text", SPACE.sub(" ", parts[0].data))]
         inner = Walker("", self)
         inner.walk(node)
@@ -117,7 +121,13 @@ def _is_notable(classes: str) -> bool:
         or math.is_math("", classes)
         or _DROPPED.search(classes) is not None
         or admonitions.may_be_one(classes)
+        or classes == "lang"
     )
+
+
+def _is_beside_code(node: Any) -> bool:
+    """True for the name of the language that VitePress shows in the corner of a block."""
+    return "language-" in (getattr(node.parent, "attr", lambda _: None)("class") or "")
 
 
 def _skip(writer: Writer, node: Any, classes: str) -> bool:
@@ -126,7 +136,8 @@ def _skip(writer: Writer, node: Any, classes: str) -> bool:
 
 _DROPPED = re.compile(
     r"(?:^|\s)(?:mw-editsection|mw-cite-backlink|viewcode-link|viewcode-back|MathJax_Preview|MJX_Assistive_MathML"
-    r"|zeroclipboard-container|example-header|sr-only-copy|katex-html|fn-bracket|backrefs)(?:\s|$)"
+    r"|zeroclipboard-container|example-header|sr-only-copy|katex-html|fn-bracket|backrefs|line-numbers-wrapper"
+    r"|toolbar-item|copy-to-clipboard-button|copy-code-button|copy-btn|copybtn|btn-clipboard)(?:\s|$)"
 )
 _BLOCKS: Final = frozenset(
     "address article aside body center details div dir fieldset figcaption figure footer form header hgroup html "
@@ -163,7 +174,6 @@ _ENTER: Final[dict[str, Enter]] = {
     "q": inline_elements.enter_quoted,
     "input": inline_elements.enter_input,
     "script": block_elements.enter_formula,
-    "math": block_elements.enter_formula,
-    "mjx-container": block_elements.enter_formula,
+    **dict.fromkeys(("math", "mml:math", "m:math", "mjx-container"), block_elements.enter_formula),
     "table": block_elements.enter_table,
 }

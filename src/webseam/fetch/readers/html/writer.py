@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from webseam.fetch.fences import fenced
 from webseam.fetch.readers.html import math
 from webseam.fetch.readers.html.inline import PLAIN, Kind, Run, Style, heading, paragraph
 from webseam.fetch.readers.html.lines import Lines
@@ -56,10 +57,13 @@ class Writer(ABC):
         return self.is_cell or self.in_heading
 
     def text(self, data: str) -> None:
-        text = SPACE.sub(" ", data)
-        if "\\" in text and ("\\(" in text or "\\[" in text):
+        text = data if data.isprintable() and "  " not in data else SPACE.sub(" ", data)
+        if ("$" in text or "\\" in text) and math.may_hold_math(text):
             for kind, part in math.split_text(text):
-                self.add("raw" if kind == "math" else "text", part)
+                if kind == "math":
+                    self.formula(part)
+                else:
+                    self.add("text", part)
         elif text != " " or self.runs:
             self.add("text", text)
 
@@ -72,15 +76,16 @@ class Writer(ABC):
 
     def flush(self) -> None:
         """End the paragraph; inside a heading or a cell, a break."""
+        if not self.runs:
+            return
         if self.is_one_line():
-            if self.runs and self.runs[-1].kind != "break":
+            if self.runs[-1].kind != "break":
                 self.runs.append(Run("break", "\n"))
             return
-        if self.runs:
-            text = paragraph(self.runs)
-            self.end_runs()
-            if text:
-                self.lines.block(text)
+        text = paragraph(self.runs)
+        self.end_runs()
+        if text:
+            self.lines.block(text)
 
     def end_runs(self) -> None:
         self.runs.clear()
@@ -91,6 +96,17 @@ class Writer(ABC):
         self.flush()
         if text:
             self.lines.block(text)
+
+    def formula(self, tex: str) -> None:
+        """Write a formula in dollars: a block of its own where it is one and may be one."""
+        if not tex.startswith("$$"):
+            self.add("raw", tex)
+        elif self.is_one_line():
+            self.add("raw", f"${' '.join(tex[3:-3].split())}$")
+        elif "\n```" in tex or "\n~~~" in tex:  # Markdown would take it for the start of code
+            self.block(fenced(tex[3:-3], "math"))
+        else:
+            self.block(tex)
 
     def close(self) -> None:
         self.flush()
