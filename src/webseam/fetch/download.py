@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from webseam.errors import FetchError, Outcome
 from webseam.fetch.challenge import asks_for_proof, is_challenge
 from webseam.fetch.types import Source
 from webseam.net.message import Headers, Request, Response
+from webseam.net.redact import Redactor, secret_values
 from webseam.resilience.retry import parse_retry_after
-from webseam.text import plain, quote
+from webseam.text import plain
 from webseam.version import VERSION
 
 USER_AGENT: Final = f"webseam/{VERSION} (+https://pypi.org/project/webseam/)"
@@ -43,6 +45,7 @@ async def download(url: str, send: Send, *, accept: str = ACCEPT, cache: bool = 
         "GET",
         url,
         headers=(("Accept", accept),),
+        secrets=secret_values(url),
         max_bytes=MAX_PAGE,
         limit_of=limit_of,
         overflow="truncate",
@@ -80,7 +83,8 @@ def source_of(response: Response) -> Source:
 
 def essence_of(headers: Headers) -> str:
     """Return the media type without parameters, lower case, "" when nothing is said."""
-    return (headers.get("content-type") or "").partition(";")[0].strip().lower()
+    # Some servers send the field twice, and something on the way joins the two with a comma.
+    return (headers.get("content-type") or "").partition(";")[0].partition(",")[0].strip().lower()
 
 
 def charset_of(headers: Headers) -> str | None:
@@ -88,8 +92,15 @@ def charset_of(headers: Headers) -> str | None:
     for parameter in (headers.get("content-type") or "").split(";")[1:]:
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset":
-            return value.strip().strip("\"'") or None
+            return value.partition(",")[0].strip().strip("\"'") or None
     return None
+
+
+def received_at(response: Response | None) -> str:
+    """Return when an answer's body was received, now when it just was: an ISO 8601 instant in UTC."""
+    stored = response.stored_at if response is not None else None
+    at = datetime.now(UTC) if stored is None else datetime.fromtimestamp(stored, UTC)
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def failure(response: Response) -> FetchError | None:
@@ -139,7 +150,7 @@ def _words(response: Response) -> str:
         head = head[head.find(">", start) + 1 : lowered.find("</title", start)]
     elif "<" in head[:200] or "\0" in head:
         return ""
-    return quote(plain(head))
+    return Redactor(secret_values(response.url)).quote(plain(head))
 
 
 def _host(url: str) -> str:

@@ -80,6 +80,9 @@ async def read_source(
     if source.truncated:
         reading.truncated = True
         reading.notes.append(f"only the first {size} were read; the page is larger")
+    if reading.truncated and not reading.markdown.strip():  # "empty" would say that there is nothing in the rest either
+        detail = f"too large: {size} of {found.media_type}, and the part that was read holds no text"
+        raise Unreadable(detail, outcome=Outcome.UNSUPPORTED)
     return reading, found
 
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
 from webseam.errors import Outcome, TransportError
+from webseam.net.body import Body
 from webseam.net.exchange import Exchange
 from webseam.net.message import Headers, Request, Response
 from webseam.net.sse import EventParser
@@ -28,6 +29,20 @@ def stream_of(answer: Answer) -> Stream:
 def chunks(answer: Answer) -> AsyncGenerator[bytes]:
     """Return the body of an answer as it comes in. To be closed, or the pool waits for the garbage collector."""
     return cast("AsyncGenerator[bytes]", answer.stream.__aiter__())  # type: ignore[union-attr]
+
+
+async def receive(answer: Answer, headers: Headers, length: int | None, body: Body) -> None:
+    """Read an answer's body into `body`, as far as it wants it.
+
+    Raises:
+        BodyError: it cannot be decoded, or did not come whole. EventTooLarge: see `Body.watch`.
+    """
+    async with aclosing(chunks(answer)) as pieces:
+        async for data in pieces:
+            if not body.feed(data):
+                return
+    body.finish()
+    retire_if_out_of_step(answer, headers, length)
 
 
 async def drain(answer: Answer, length: int | None) -> None:

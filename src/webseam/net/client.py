@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -20,11 +19,10 @@ from webseam.errors import EgressDenied, Outcome, TransportError
 from webseam.net.answer import (
     asked_for_part,
     body_length,
-    chunks,
     drain,
     give,
     limit,
-    retire_if_out_of_step,
+    receive,
     stream_of,
     too_large,
     watch_events,
@@ -355,13 +353,10 @@ class Client:
         try:
             coders = decoders(headers.get_all("content-encoding"))
             body = Body(coders, limit=most, watch=watch_events(request, headers))
-            async with aclosing(chunks(answer)) as pieces:
-                async for data in pieces:
-                    if not body.feed(data):
-                        break
-                else:
-                    body.finish()
-                    retire_if_out_of_step(answer, headers, length)
+            if most <= 0 < (length or 0):
+                body.truncated = True  # of what is not wanted not even the first byte is waited for
+            else:
+                await receive(answer, headers, length, body)
         except BodyError as error:
             detail = f"{{host}} sent a body that cannot be read: {error}"
             raise exchange.failed(Outcome.BAD_RESPONSE, error.kind, detail) from None

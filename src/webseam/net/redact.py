@@ -252,6 +252,14 @@ def redact_url(url: str) -> str:
     return _remove_shapes(path + question + _redact_parameters(query) + mark + _redact_parameters(fragment))
 
 
+def secret_values(url: str) -> tuple[str, ...]:
+    """Return the values of a URL's parameters that are commonly keys, decoded: what its server may send back."""
+    from urllib.parse import parse_qsl
+
+    _, _, query = url.partition("?")
+    return tuple(value for name, value in parse_qsl(query.partition("#")[0]) if _secret_name().fullmatch(name))
+
+
 @cache
 def _secret_name() -> re.Pattern[str]:
     return re.compile(rf"(?i)(?:{_NAMES}|{_QUERY_ONLY})")
