@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from webseam.errors import SettingsError
-from webseam.schema import CORE, PROVIDER_COMMON, Setting, check
+from webseam.schema import CORE, Setting, check
 from webseam.text import clean
 
 NAMED: Final = "providers"  # the table under which providers are set up under further names
@@ -27,7 +27,7 @@ SITES: Final = "sites"  # the table whose tables set up sites with an API of the
 LOCK_FILE: Final = ".lock"  # in the settings folder; stays, because removing one that others wait for is a race
 LOCK_WAIT: Final = 10.0  # seconds; a change takes milliseconds, unless a keyring asks its user for a password
 _LOCK_POLL: Final = 0.02  # seconds
-_OF_EVERY_PROVIDER: Final = PROVIDER_COMMON[0].name  # a key that is known wherever the table is
+_EVERYWHERE: Final = "enabled"  # a key of every provider and every site: known wherever the table is
 
 _HEADER = re.compile(r"\s*\[\s*(?P<name>[^\[\]#]+?)\s*\]\s*(?:#.*)?")
 _KEY = re.compile(r"\s*(?P<name>[A-Za-z0-9_.\"'-]+?)\s*=")
@@ -78,7 +78,7 @@ def read_settings(path: Path, describe: Describe) -> Contents:
             named[name] = table.kind
         if not table.values and section not in CORE:  # its name may be wrong all the same
             try:
-                describe(section, _OF_EVERY_PROVIDER, table.kind)
+                describe(section, _EVERYWHERE, table.kind)
             except SettingsError as error:
                 raise _placed(error, path, text, table) from None
         for key, value in table.values.items():

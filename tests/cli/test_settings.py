@@ -50,6 +50,36 @@ async def test_settings_are_written_read_and_shown_with_their_source() -> None:
     ]
 
 
+async def test_a_site_has_a_table_of_its_own_and_an_empty_one_is_no_mistake() -> None:
+    path = config_folder() / "config.toml"
+    name = "sites.hugging-face.base_url"
+    await webseam_command("config", "set", name, "https://hub.example.org")
+    assert path.read_text() == '[sites.hugging_face]\nbase_url = "https://hub.example.org"\n'
+    assert (await webseam_command("config", "get", name)).out == "https://hub.example.org\n"
+    await webseam_command("config", "unset", name)
+    assert path.read_text() == "[sites.hugging_face]\n"
+    assert await webseam_command("config", "get") == Run(0, "every setting is at its default\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("[sites.githu]\nenabled = false\n", "did you mean sites.github?", id="unknown site"),
+        pytest.param("[sites.github]\ntokn = 'x'\n", "did you mean token?", id="unknown key"),
+        pytest.param("[sites]\ngithub = 1\n", "section [sites]", id="no table"),
+        pytest.param("[sites.pypi]\nenabled = 7\n", "sites.pypi.enabled", id="wrong kind"),
+    ],
+)
+async def test_a_mistake_about_a_site_is_named_with_its_line(text: str, says: str) -> None:
+    config_folder().mkdir(parents=True)
+    path = config_folder() / "config.toml"
+    path.write_text(text)
+    run = await webseam_command("config", "get")
+    assert (run.code, run.out) == (2, "")
+    assert f"{path}:" in run.err or says.startswith("section")
+    assert says in run.err
+
+
 async def test_comments_of_the_settings_file_survive_a_change() -> None:
     config_folder().mkdir(parents=True)
     path = config_folder() / "config.toml"

@@ -45,7 +45,9 @@ def failure(page: Page) -> str:
     """Return in a sentence or two why a page has no text, and what to do."""
     fate = "There is nothing to read on the page" if page.outcome.answered else "The page could not be read"
     detail = f" ({page.outcome}): {page.detail.rstrip('.')}" if page.detail and not page.outcome.answered else ""
-    return f"{fate}{detail}." + (f" Next: {page.hint}." if page.hint else "")
+    return f"{fate}{detail}." + (
+        f" Next: {page.hint.rstrip('.')}{'' if page.hint.endswith('?') else '.'}" if page.hint else ""
+    )
 
 
 def for_person(page: Page, *, colour: bool = False) -> str:
