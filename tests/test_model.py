@@ -8,7 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webseam.errors import Outcome, RequestError
-from webseam.model import Attempt, SearchHit, SearchRequest, SearchResponse, as_json, from_row, to_row
+from webseam.model import (
+    Attempt,
+    Heading,
+    Link,
+    Page,
+    Passage,
+    SearchHit,
+    SearchRequest,
+    SearchResponse,
+    as_json,
+    from_row,
+    to_row,
+)
 
 
 def as_dict(request: SearchRequest) -> dict[str, Any]:
@@ -229,6 +241,28 @@ RESPONSE = SearchResponse(
 )
 
 
+def test_the_json_form_of_a_page_is_plain_values_with_every_field() -> None:
+    page = Page(
+        url="https://a.example/",
+        links=(Link(text="A", url="https://b.example/"),),
+        passages=(Passage(0, 4, "text", ("A", "B"), 1.5),),
+        outline=(Heading(1, "A", "a", 0, 3),),
+        removed={"hidden": 1},
+        outcome=Outcome.NOT_FOUND,
+        detail="gone",
+    )
+    form = as_json(page)
+    assert list(form) == [
+        "url", "final_url", "status", "media_type", "title", "markdown", "author", "published", "language", "reader",
+        "site", "links", "tokens", "truncated", "next_cursor", "passages", "outline", "removed", "fetched_at", "cached",
+        "attempts", "notes", "sent_to", "took", "outcome", "detail", "hint",
+    ]  # fmt: skip
+    assert form["links"] == [{"text": "A", "url": "https://b.example/"}]
+    assert form["passages"] == [{"start": 0, "end": 4, "text": "text", "heading_path": ["A", "B"], "score": 1.5}]
+    assert form["outline"] == [{"level": 1, "text": "A", "anchor": "a", "offset": 0, "tokens": 3}]
+    assert (form["outcome"], form["removed"], form["status"]) == ("not_found", {"hidden": 1}, None)
+
+
 def test_the_json_form_has_every_field_in_order() -> None:
     assert list(as_json(RESPONSE).items()) == [
         ("query", "q"),
@@ -290,6 +324,7 @@ def test_the_json_form_has_every_field_in_order() -> None:
         ("dropped", {"duplicate": 1}),
         ("cached", False),
         ("sent_to", ["one", "two"]),
+        ("pages", []),
         ("took", 0.3),
         ("detail", None),
         ("hint", None),
