@@ -282,7 +282,9 @@ def _start() -> subprocess.Popen[bytes] | None:
     if not sys.executable or getattr(sys, "frozen", False):  # a bundled program would start itself again
         return None
     folders = [*(entry for entry in sys.path if Path(entry).is_absolute()), _ROOT]  # after the standard library
-    command = [sys.executable, "-I", "-S", "-B", "-c", _CODE, *dict.fromkeys(folders)]
+    # Compiled readers are kept where ours are: compiling them anew takes longer than reading most pages.
+    bare = ["-B"] if sys.dont_write_bytecode else []
+    command = [sys.executable, "-I", "-S", *bare, "-c", _CODE, *dict.fromkeys(folders)]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     try:
         return subprocess.Popen(
