@@ -121,7 +121,7 @@ def read(data: bytes | str, *, url: str, media_type: str | None = None, **option
         data: bytes as they came, or text.
         url: where it is from: links start there, and its name says what it may be. Nothing is asked of it.
         media_type: as a server would say it, e.g. "text/html; charset=latin-1".
-        options: as of `fetch`: focus, max_tokens, cursor, outline, reader (a form, such as "html"), raw, pages, timeout.
+        options: as of `fetch`: focus, max_tokens, cursor, outline, reader (a form, as "html"), raw, pages, timeout.
 
     Raises:
         RequestError: the input is wrong. FetchError: no reader can read it.

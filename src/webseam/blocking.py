@@ -6,6 +6,7 @@ One background thread runs the loop in which an `AsyncWeb` lives; every call is 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine, Mapping
 from types import TracebackType
@@ -17,6 +18,8 @@ from webseam.web import AsyncWeb
 
 T = TypeVar("T")
 
+_of_parents: list[object] = []  # dropping a connection in a forked child would say goodbye in its parent's name
+
 
 class Web:
     """The web for programs without an event loop; also inside one, e.g. a notebook.
@@ -26,6 +29,12 @@ class Web:
     """
 
     def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
+        self._given = settings, options
+        self._start()
+
+    def _start(self) -> None:
+        settings, options = self._given
+        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="webseam", daemon=True)
         self._thread.start()
@@ -37,7 +46,7 @@ class Web:
 
     def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
         """Search the web; see `AsyncWeb.search`."""
-        return self._call(self._web.search(query, **options))
+        return self._call(self._live().search(query, **options))
 
     @overload
     def fetch(self, url: str, **options: Unpack[FetchOptions]) -> Page: ...
@@ -47,14 +56,23 @@ class Web:
 
     def fetch(self, url: str | Urls, **options: Unpack[FetchOptions]) -> Page | tuple[Page, ...]:
         """Read one page, or several; see `AsyncWeb.fetch`."""
-        read: Coroutine[Any, Any, Page | tuple[Page, ...]] = self._web.fetch(url, **options)
+        read: Coroutine[Any, Any, Page | tuple[Page, ...]] = self._live().fetch(url, **options)
         return self._call(read)
 
     def close(self) -> None:
         """Close connections and end the background thread."""
-        if not self._loop.is_closed():
+        if self._process == os.getpid() and not self._loop.is_closed():
             self._call(self._web.aclose())
             self._stop()
+
+    def _live(self) -> AsyncWeb:
+        """Return the web of this process. A fork takes no thread along, so in its child everything begins anew."""
+        if self._process != os.getpid():
+            _of_parents.append((self._loop, self._thread, self._web))
+            self._start()
+        if self._loop.is_closed():
+            raise RuntimeError("this Web is closed")
+        return self._web
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         future = asyncio.run_coroutine_threadsafe(work, self._loop)

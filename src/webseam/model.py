@@ -239,8 +239,8 @@ class Page:
         removed: what was left out, by kind: "hidden", "navigation", "zero_width".
         fetched_at: when the bytes came, an ISO 8601 instant in UTC. cached: they came from the cache.
         attempts: every way of reading that was tried, in order. sent_to: services that were told the URL.
-        outcome: ok from the library, which raises for the rest; several pages at once and fronts also hold failures,
-            with `detail` and `hint`. took: seconds.
+        outcome: ok, or empty when there is nothing to read on it; the library raises for the rest, but several pages
+            at once, and fronts, hold failures too, with `detail` and `hint`. took: seconds.
     """
 
     url: str

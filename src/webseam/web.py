@@ -114,6 +114,7 @@ class AsyncWeb:
         asker = Asker(self._services, health=self.health, library=self.library)
         self._answering = Answering(asker, self.store)
         self._fetching: Fetching | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def settings(self) -> Settings:
         """Return the settings as they stand now, read again when a file changed.
@@ -254,6 +255,7 @@ class AsyncWeb:
         """
         started = time.monotonic()
         settings = self.settings()
+        self._settle()
         check_reading(read, max_tokens)
         if isinstance(query, SearchRequest):
             request = query
@@ -306,8 +308,15 @@ class AsyncWeb:
             ProviderError: the remote reader that was named failed. All with `.attempts`.
         """
         settings = self.settings()
+        self._settle()
         self._pass_on(settings)
         return await carry_out(self._reading(), url, options, settings)
+
+    def _settle(self) -> None:
+        """Start without connections in another event loop than before: those of one that ended cannot be closed."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._clients, self._fetching = loop, {}, None
 
     def _reading(self) -> Fetching:
         if self._fetching is None:
@@ -356,6 +365,7 @@ class AsyncWeb:
 
     async def aclose(self) -> None:
         """Close connections and write what waits to be written."""
+        self._settle()
         clients, self._clients = self._clients, {}
         await asyncio.gather(*(client.aclose() for client in clients.values()))
         if self._fetching is not None:

@@ -1,4 +1,4 @@
-"""One page from URL to Markdown: what is asked of its server, what is tried when it gives no text, and what is final."""
+"""One page from URL to Markdown: what is asked of its server, what is tried when it gives no text, what is final."""
 
 from __future__ import annotations
 
@@ -490,6 +490,7 @@ async def test_a_dead_hosts_page_is_read_from_the_archive_when_asked_for_and_dat
         async with web(world, **settings) as own:
             error = await failing(own.fetch(url))
             assert (error.outcome, world.requests) == (Outcome.NETWORK, [])
+            world.names.set("gone.example", ["127.77.3.3"], ["93.184.215.14"])
             page = await own.fetch(url, archived=True)
     assert page.markdown.startswith("# Widgets")
     assert (page.url, page.final_url) == (url, f"{world.url}/web/20240131120000/{url}")

@@ -115,6 +115,7 @@ def _readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (package / f"{name}.py").write_text(HEAD + code, encoding="utf-8")
     monkeypatch.setattr(worker, "READERS", package.name)
     monkeypatch.syspath_prepend(str(tmp_path))
+    worker.close()  # a child that is warm from another test would look for readers elsewhere
     yield
     worker.close()
 

@@ -17,7 +17,15 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from webseam.errors import EgressDenied, FetchError, Outcome, RequestError, SettingsError
+from webseam.errors import (
+    EgressDenied,
+    FetchError,
+    Outcome,
+    RequestError,
+    SettingsError,
+    TransportError,
+    WebSeamError,
+)
 from webseam.net.message import Response
 from webseam.net.policy import EgressPolicy
 from webseam.net.redact import redact_url
@@ -26,10 +34,11 @@ from webseam.providers.answers import Reply, decode_json
 from webseam.providers.verdicts import failure
 from webseam.text import quote
 
-__all__ = ["ARCHIVE", "Copy", "archived_copy"]
+__all__ = ["ARCHIVE", "Copy", "archived_copy", "check_shown", "is_gone"]
 
 ARCHIVE: Final = "https://archive.org"
 _COPIES: Final = "https://web.archive.org"  # where the public archive keeps them; another archive has one address
+_GONE_PHASES: Final = ("dns", "connect", "tls")
 _TIMESTAMP: Final = re.compile(r"[0-9]{14}")
 _NEAR: Final = re.compile(r"[0-9]{4}(?:-?[0-9]{2}(?:-?[0-9]{2})?)?")
 
@@ -54,7 +63,35 @@ class Copy:
     @property
     def note(self) -> str:
         """What a reader of the copy must know."""
-        return f"the page is gone; this is the web archive's copy of {self.archived_at[:10]} ({self.view_url})"
+        place = redact_url(self.view_url)
+        return f"the page is gone; this is the web archive's copy of {self.archived_at[:10]} ({place})"
+
+
+def is_gone(error: WebSeamError) -> bool:
+    """True for a failure that says that the page, or its server, is no more."""
+    dead = isinstance(error, TransportError) and error.phase in _GONE_PHASES
+    return error.outcome is Outcome.NOT_FOUND or dead
+
+
+async def check_shown(url: str, check_public: Callable[[str], Awaitable[None]], *, named: bool) -> None:
+    """Return when the archive may be told an address.
+
+    Args:
+        check_public: raises EgressDenied for one that is not public.
+        named: the call itself asks for the archive, and so shows it even what looks like a secret in the URL.
+
+    Raises:
+        FetchError: unavailable, it may not: the page stays as gone as it is. Whatever else `check_public` raises.
+    """
+    try:
+        await check_public(url)
+    except EgressDenied as denied:
+        if denied.rule != "dns.no_answers":  # what is gone may have no address any more
+            detail = f"{denied.detail}; it is not shown to the web archive"
+            raise FetchError(detail, outcome=Outcome.UNAVAILABLE) from None
+    if redact_url(url) != url and not named:
+        detail = "the web archive was not asked: the URL seems to hold a secret"
+        raise FetchError(detail, outcome=Outcome.UNAVAILABLE, hint="archived in the call shows it all the same")
 
 
 async def archived_copy(url: str, *, base_url: str = ARCHIVE, get: Get, near: str | None = None) -> Copy | None:

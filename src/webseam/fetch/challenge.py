@@ -61,9 +61,12 @@ def asks_for_proof(response: Response) -> bool:
     return (response.headers.get("cf-mitigated") or "").strip().lower() == "challenge"
 
 
-def is_challenge(response: Response, text: str = "") -> bool:
-    """True for a challenge or a consent page; `text` is what a reader found on it."""
-    if asks_for_proof(response) or _is_consent(response.url):
+def is_challenge(response: Response, text: str = "", *, asked: str = "") -> bool:
+    """True for a challenge or a consent page; `text` is what a reader found on it, `asked` the URL that led there.
+
+    Who asks for a page of such a host by its name wants that page.
+    """
+    if asks_for_proof(response) or (_is_consent(response.url) and not _is_consent(asked)):
         return True
     letters = sum(1 for _ in islice(_LETTER.finditer(text), LITTLE))  # counting all of a book takes 20 times its size
     return letters < LITTLE and _has_marks(response.body[:_SEARCHED].lower())

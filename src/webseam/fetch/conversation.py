@@ -12,15 +12,16 @@ from functools import partial
 from typing import Any, Final
 
 from webseam.config import Settings
-from webseam.errors import TransportError
+from webseam.errors import Outcome, TransportError
 from webseam.fetch import sites
 from webseam.fetch.download import Send
 from webseam.fetch.readers.html.fragment import to_markdown
 from webseam.fetch.sections import section_of
-from webseam.fetch.sites.base import Conversation, Site, SiteConfig
+from webseam.fetch.sites.base import Conversation, Site, SiteConfig, SiteFailed
 from webseam.fetch.types import Reading
 from webseam.net.message import Request
 from webseam.net.url import UrlRefused, parse
+from webseam.resilience.deadline import NEVER, Deadline
 from webseam.schema import Setting
 
 _ADDRESS: Final = "_url"  # how settings that are addresses end
@@ -56,12 +57,23 @@ def root_of(url: str, roots: Sequence[str]) -> str | None:
         return None
 
 
-async def converse(site: Site, config: SiteConfig, url: str, send: Send) -> Reading | None:
+async def converse(
+    site: Site, config: SiteConfig, url: str, send: Send, *, deadline: Deadline = NEVER
+) -> Reading | None:
     """Return what a site's API says about a page, None when it is no page of the site after all.
 
     Raises:
-        SiteFailed: the API does not give the page. EgressDenied: an address of the API may not be dialled.
+        SiteFailed: the API does not give the page, or not in time. EgressDenied: an address of the API may not be
+            dialled.
     """
+    try:
+        async with asyncio.timeout(None if deadline is NEVER else deadline.remaining()):  # steps take time as well
+            return await _converse(site, config, url, send)
+    except TimeoutError:
+        raise SiteFailed(f"{site.label} was not read in time", outcome=Outcome.TIMEOUT) from None
+
+
+async def _converse(site: Site, config: SiteConfig, url: str, send: Send) -> Reading | None:
     conversation = site.read(url, config)
     step = await _advance(conversation, partial(next, conversation))
     while isinstance(step, Request):

@@ -40,6 +40,8 @@ def read_given(data: bytes | str, *, url: str, media_type: str | None = None, **
 def _source(data: object, request: FetchRequest, media_type: str | None) -> Source:
     from webseam.fetch.download import charset_of, essence_of
 
+    if media_type is not None and not isinstance(media_type, str):
+        raise RequestError("media_type", f"must be text, not {type(media_type).__name__}")
     headers = Headers([(b"content-type", (media_type or "").encode("utf-8", "replace"))])
     charset: str | None = "utf-8"
     if isinstance(data, str):

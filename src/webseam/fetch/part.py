@@ -14,6 +14,8 @@ from webseam.fetch.clean import clean_markdown
 from webseam.fetch.focus import focus
 from webseam.fetch.frame import without_images
 from webseam.model import Heading, Passage
+from webseam.net.redact import redact_url
+from webseam.text import quote
 
 FOCUS_TOKENS: Final = 2_000  # of passages, when the caller names no bound
 _GAP: Final = "[…]"
@@ -87,12 +89,13 @@ def _start(part: Part, text: str, markdown: str, wanted: Wanted) -> int:
         start: int | None = min(len(without_images(before)), len(markdown))
     else:
         start = budget.start_of(markdown, fragment)
+    named = quote(redact_url(f"#{fragment}"))  # services pass tokens in fragments
     if start is None:
-        part.notes.append(f"nothing on the page is called #{fragment}; this is the page from its start")
+        part.notes.append(f"nothing on the page is called {named}; this is the page from its start")
         return 0
     if start:
         skipped = budget.tokens(markdown[:start])
-        part.notes.append(f"this starts at #{fragment}; {skipped:,} tokens stand before it")
+        part.notes.append(f"this starts at {named}; {skipped:,} tokens stand before it")
     return start
 
 
@@ -125,6 +128,7 @@ def _focus(part: Part, markdown: str, wanted: Wanted) -> None:
     count = f"{len(passages)} passage{'s' if len(passages) > 1 else ''}"
     part.notes.append(f"{count} of a page of {part.tokens:,} tokens; without the focus the whole page is read")
     end = passages[-1].end
+    end += len(markdown[end:]) - len(markdown[end:].lstrip("\n"))  # blank lines alone are no piece to go on with
     part.next_cursor = budget.encode_cursor(wanted.url, markdown, end) if markdown[end:].strip() else None
 
 

@@ -7,19 +7,19 @@ every path, or a page could steer the next one to where the first was refused.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from webseam.config import Settings, nearest
 from webseam.errors import EgressDenied, FetchError, Outcome, ProviderError, RequestError, TransportError, WebSeamError
 from webseam.fetch import alternates, conversation, sites
-from webseam.fetch.archive import archived_copy
-from webseam.fetch.challenge import is_challenge
-from webseam.fetch.download import ACCEPT_TEXT, announced, download, failure, source_of
+from webseam.fetch.archive import archived_copy, check_shown, is_gone
+from webseam.fetch.challenge import challenged, is_challenge
+from webseam.fetch.download import ACCEPT_TEXT, announced, download, failure, received_at, source_of
 from webseam.fetch.present import Found, present
 from webseam.fetch.reading import KINDS, MAX_MEMORY, as_it_came, read_source
 from webseam.fetch.request import FetchRequest
@@ -28,6 +28,7 @@ from webseam.fetch.types import Reading, Source, Unreadable
 from webseam.fetch.worker import warm
 from webseam.model import Attempt, Page
 from webseam.net.message import Headers, Request, Response
+from webseam.net.redact import redact_url
 from webseam.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ ARCHIVE: Final = "archive"
 ALTERNATE: Final = "alternate"
 _PAGE: Final = "page"
 _SITE_SHARE: Final = 0.5  # of the time; the page itself must still be readable when an API hangs
-_GONE_PHASES: Final = ("dns", "connect", "tls")
 _AS_TEXT: Final = ("markdown", "text", "source")
 
 
@@ -68,6 +68,8 @@ class PageFetch:
             found.notes[:0] = self.notes
             bound = self._settings.get("fetch", "max_tokens")
             page = await present(found, self.request, expires_at=self._deadline.at, max_tokens=bound)
+            if page.outcome is Outcome.EMPTY:
+                self.attempts[-1] = replace(self.attempts[-1], outcome=Outcome.EMPTY)
         except WebSeamError as error:
             error.attempts, error.sent_to = tuple(self.attempts), tuple(self.sent_to)
             raise
@@ -115,7 +117,7 @@ class PageFetch:
         except SiteFailed as error:
             if error.instead is not None:
                 self.url = error.instead
-                self.notes.append(f"{site.label} was read at {error.instead}: {error.detail}")
+                self.notes.append(f"{site.label} was read at {redact_url(error.instead)}: {error.detail}")
             else:
                 self.notes.append(
                     f"{site.label}'s API did not give the page, so the page itself was read: {error.detail}"
@@ -138,7 +140,7 @@ class PageFetch:
             last.append(response)
             return response
 
-        reading = await conversation.converse(site, config, self.request.url, send)
+        reading = await conversation.converse(site, config, self.request.url, send, deadline=deadline)
         if reading is None:
             raise _NotOfSite(f"{site.label} has no such page")
         newest = last[-1] if last else None
@@ -148,7 +150,7 @@ class PageFetch:
             media_type="text/markdown",
             site=site.id,
             status=newest.status if newest else None,
-            fetched_at=_instant(newest),
+            fetched_at=received_at(newest),
             cached=bool(last) and all(response.cached for response in last),
         )
 
@@ -187,7 +189,7 @@ class PageFetch:
         if error.outcome in (Outcome.JS_REQUIRED, Outcome.BLOCKED) and not request.raw:
             remote = self._services.remote(settings, self._deadline)
             ways += [(name, partial(self._remotely, name)) for name in remote.configured(settings)]
-        if _is_gone(error) and (request.archived or settings.get("fetch", "archive")):
+        if is_gone(error) and (request.archived or settings.get("fetch", "archive")):
             ways.append((ARCHIVE, lambda: self._tried(ARCHIVE, self._archived())))
         return ways
 
@@ -207,7 +209,8 @@ class PageFetch:
             detail = f"too large: {source.media_type or 'a file'} of {announced(response.headers):,} bytes"
             raise Unreadable(detail, outcome=Outcome.UNSUPPORTED)
         if self.request.raw:
-            reading, media_type = as_it_came(source), source.media_type or None
+            # 5 MB of an unknown encoding take a fifth of a second: too long for the event loop.
+            reading, media_type = await asyncio.to_thread(as_it_came, source), source.media_type or None
         else:
             reading, media_type = await self._by_reader(source, response, form)
         return Found(
@@ -215,17 +218,11 @@ class PageFetch:
             final_url=response.url,
             status=response.status,
             media_type=media_type,
-            fetched_at=_instant(response),
+            fetched_at=received_at(response),
             cached=response.cached,
         )
 
     async def _by_reader(self, source: Source, response: Response, form: str | None) -> tuple[Reading, str]:
-        challenged = FetchError(
-            f"{source.url} is a page that asks for proof of being human, or for consent",
-            outcome=Outcome.BLOCKED,
-            http_status=response.status,
-            hint="another reader or another source may have the text",
-        )
         try:
             reading, found = await read_source(
                 source,
@@ -236,11 +233,11 @@ class PageFetch:
             )
         except Unreadable as error:
             error.http_status = response.status
-            if error.outcome is Outcome.JS_REQUIRED and is_challenge(response):
-                raise challenged from None
+            if error.outcome is Outcome.JS_REQUIRED and is_challenge(response, asked=self.url):
+                raise challenged(response) from None
             raise
-        if found.kind == "html" and is_challenge(response, reading.markdown):
-            raise challenged
+        if found.kind == "html" and is_challenge(response, reading.markdown, asked=self.url):
+            raise challenged(response)
         return reading, found.media_type
 
     async def _send(self, request: Request) -> Response:
@@ -267,15 +264,18 @@ class PageFetch:
             if text is None:
                 continue
             response, reading = text
-            reading.notes.append(f"the page is empty without its scripts; this is the text its site offers at {target}")
+            place = redact_url(target)
+            reading.notes.append(f"the page is empty without its scripts; this is the text its site offers at {place}")
             return Found(
                 reading=reading,
                 final_url=response.url,
                 status=response.status,
                 media_type="text/markdown",
-                fetched_at=_instant(response),
+                fetched_at=received_at(response),
                 cached=response.cached,
             )
+        if self._deadline.expired:
+            raise FetchError("its other forms were not asked for to the end in time", outcome=Outcome.TIMEOUT)
         raise FetchError("the site offers the page in no other form", outcome=Outcome.NOT_FOUND)
 
     async def _offers(self) -> AsyncIterator[str]:
@@ -294,15 +294,17 @@ class PageFetch:
     async def _text_at(self, url: str) -> tuple[Response, Reading] | None:
         """Return what answers at an address when that is text and no page, else None."""
         try:
+            await self._ask_robots(url)
             response = await download(url, self._send, accept=ACCEPT_TEXT, cache=self.request.cache)
             if failure(response) is not None:
                 return None
             reading, found = await read_source(source_of(response), expires_at=self._deadline.at)
-        except (TransportError, Unreadable):
+        except (_Disallowed, TransportError, Unreadable):
             return None
         return (response, reading) if found.kind in _AS_TEXT and reading.markdown.strip() else None
 
     async def _in_browser(self) -> Found:
+        await self._ask_robots(self.url)
         mark = f"#{self.request.url.partition('#')[2]}" if "#" in self.request.url else ""
         seen = await self._services.in_browser(self.url + mark, self._settings, self._deadline)
         response = Response(status=seen.status, headers=Headers(), url=seen.final_url, body=seen.html)
@@ -323,7 +325,7 @@ class PageFetch:
             final_url=seen.final_url,
             status=seen.status or None,
             media_type=media_type,
-            fetched_at=_instant(None),
+            fetched_at=received_at(None),
         )
 
     async def _remotely(self, name: str, *, pinned: bool = False) -> Found:
@@ -338,9 +340,11 @@ class PageFetch:
         self.attempts += reading.attempts
         self.sent_to += reading.sent_to
         final_url = reading.final_url or self.url
-        return Found(reading=reading, final_url=final_url, media_type="text/markdown", fetched_at=_instant(None))
+        return Found(reading=reading, final_url=final_url, media_type="text/markdown", fetched_at=received_at(None))
 
     async def _archived(self) -> Found:
+        public = partial(self._services.check_public, settings=self._settings, deadline=self._deadline)
+        await check_shown(self.url, public, named=self.request.archived)
         self.sent_to.append(ARCHIVE)
 
         async def get(url: str) -> Response:
@@ -384,15 +388,3 @@ class _NotOfSite(FetchError):
 
 class _Disallowed(FetchError):
     """robots.txt forbids the page, and the user wants that obeyed: no other way is looked for either."""
-
-
-def _is_gone(error: WebSeamError) -> bool:
-    dead = isinstance(error, TransportError) and error.phase in _GONE_PHASES
-    return error.outcome is Outcome.NOT_FOUND or dead
-
-
-def _instant(response: Response | None) -> str:
-    """Return when an answer's body was received, now when it just was."""
-    stored = response.stored_at if response is not None else None
-    at = datetime.now(UTC) if stored is None else datetime.fromtimestamp(stored, UTC)
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

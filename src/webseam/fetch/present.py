@@ -6,6 +6,9 @@ of decides how long finding its blocks takes, and the deadline is the caller's.
 
 from __future__ import annotations
 
+import asyncio
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
@@ -20,9 +23,9 @@ from webseam.fetch.worker import make_in_worker
 from webseam.model import Heading, Link, Page, Passage
 from webseam.text import clean, squeeze
 
-_CUT_HERE: Final = (
-    32_768  # characters of a page that is cut in this process: milliseconds, a tenth of a second at worst
-)
+_CUT_HERE: Final = 32_768  # characters of a page that is cut in this process: milliseconds, half a second at worst
+_CUT_IN_PART: Final = 400_000  # characters that are cut of a page that as a whole takes too much memory
+_CUT_AT_ONCE: Final = 2_048  # of one that is cut in the event loop; others of this process in a thread beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +98,29 @@ async def present(found: Found, request: FetchRequest, *, expires_at: float, max
 
 
 async def _part(text: str, wanted: Wanted, expires_at: float) -> Part:
-    if len(text) <= _CUT_HERE:
+    if len(text) <= _CUT_AT_ONCE:
         return part_of(text, wanted)
+    if len(text) <= _CUT_HERE:
+        try:
+            async with asyncio.timeout(None if math.isinf(expires_at) else expires_at - time.monotonic()):
+                return await asyncio.to_thread(part_of, text, wanted)
+        except TimeoutError:
+            raise Unreadable("the page was not cut at the deadline", outcome=Outcome.TIMEOUT) from None
+    try:
+        return await _cut_in_worker(text, wanted, expires_at)
+    except Unreadable as error:
+        if error.outcome is not Outcome.BAD_RESPONSE or len(text) <= _CUT_IN_PART:
+            raise
+        problem = error.detail
+    # What it takes to cut a page is not known before; a part of a page is better than none.
+    beginning = text[: text.rfind("\n", _CUT_IN_PART // 2, _CUT_IN_PART) + 1 or _CUT_IN_PART]
+    part = await _cut_in_worker(beginning, wanted, expires_at)
+    part.truncated = True
+    part.notes.append(f"{problem}; this is about its first {len(beginning):,} of {len(text):,} characters")
+    return part
+
+
+async def _cut_in_worker(text: str, wanted: Wanted, expires_at: float) -> Part:
     source = Source(body=text.encode("utf-8", "surrogatepass"), url=wanted.url)
     made = await make_in_worker("parting", source, expires_at=expires_at, max_memory=MAX_MEMORY, options=asdict(wanted))
     if "invalid" in made:

@@ -13,12 +13,14 @@ from typing import Any, Final, get_args
 from webseam.errors import Outcome
 from webseam.fetch.decode import decode
 from webseam.fetch.sniff import Kind, Sniffed, sniff
-from webseam.fetch.types import Reading, Source, Unreadable
+from webseam.fetch.types import OutOfMemory, Reading, Source, Unreadable
 from webseam.fetch.worker import run_in_worker
 
 KINDS: Final[tuple[str, ...]] = tuple(kind for kind in get_args(Kind) if kind != "binary")
 MAX_MEMORY: Final = 96 * 1024 * 1024  # bytes a reader may take beside an idle child's; a page of 5 MB takes under 80
 RAW: Final = "raw"  # what stands for a reader where nobody read
+_READ_IN_PART: Final = frozenset({"html", "text", "source", "markdown", "csv", "jsonl"})  # their beginning is of use
+_NEVER_CUT: Final = 524_288  # bytes; what needs too much memory below that is an attack
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")  # the name of the stream that holds the document
 _READ_HERE: Final = 65_536  # bytes of text read in this process
@@ -69,7 +71,7 @@ async def read_source(
     if kind == "pdf" and pages:
         options["pages"] = pages
     try:
-        reading = await _run(_READER_OF[kind], source, expires_at, options, here=kind in _PLAIN)
+        reading, source = await _as_much_as_fits(kind, source, expires_at, options)
     except Unreadable as error:
         if kind not in ("feed", "notebook") or error.outcome is not Outcome.BAD_RESPONSE or form is not None:
             raise
@@ -79,11 +81,24 @@ async def read_source(
         reading.notes.append(f"the server is wrong about what this is: {found.mismatch}")
     if source.truncated:
         reading.truncated = True
-        reading.notes.append(f"only the first {size} were read; the page is larger")
+        reading.notes.append(f"only the first {len(source.body):,} bytes were read; the page is larger")
     if reading.truncated and not reading.markdown.strip():  # "empty" would say that there is nothing in the rest either
         detail = f"too large: {size} of {found.media_type}, and the part that was read holds no text"
         raise Unreadable(detail, outcome=Outcome.UNSUPPORTED)
     return reading, found
+
+
+async def _as_much_as_fits(
+    kind: str, source: Source, expires_at: float, options: dict[str, Any]
+) -> tuple[Reading, Source]:
+    """Return what a reader makes of a source, or of the beginning of it that its memory is enough for."""
+    while True:
+        try:
+            return await _run(_READER_OF[kind], source, expires_at, options, here=kind in _PLAIN), source
+        except OutOfMemory:
+            if kind not in _READ_IN_PART or len(source.body) < _NEVER_CUT:
+                raise
+            source = replace(source, body=source.body[: len(source.body) // 2], truncated=True)
 
 
 async def _run(reader: str, source: Source, expires_at: float, options: dict[str, Any], *, here: bool) -> Reading:

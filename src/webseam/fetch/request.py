@@ -63,6 +63,8 @@ class FetchRequest:
             raise RequestError("cursor", "is empty", hint="pass next_cursor of the page before, or leave it out")
         if self.pages is not None and not (isinstance(self.pages, str) and _PAGES.fullmatch(self.pages)):
             raise RequestError("pages", f"{self.pages!r:.40} names no pages", hint="write 3, 2-5 or 1,4-6")
+        if self.reader is not None and (not isinstance(self.reader, str) or not self.reader.strip()):
+            raise RequestError("reader", "names no reader", hint="leave it out to have the page's form choose one")
         if self.raw and self.reader is not None:
             raise RequestError("raw", "is reading without a reader", hint="leave reader out")
         wanted = [name for name in ("focus", "cursor", "outline") if getattr(self, name)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from webseam.errors import Outcome
-from webseam.fetch.types import Link, Reading, Unreadable
+from webseam.fetch.types import Link, OutOfMemory, Reading, Unreadable
 from webseam.text import quote
 
 
@@ -39,7 +39,7 @@ def said_by(answer: dict[str, Any], job: Job) -> dict[str, Any]:
         raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE, hint=hint)
     if answer.get("failed") == "MemoryError":
         detail = f"the {reader} reader needed more than {limit} of memory for {size}"
-        raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE)
+        raise OutOfMemory(detail, outcome=Outcome.BAD_RESPONSE)
     if "failed" in answer:
         detail = f"the {reader} reader failed on {size} ({quote(str(answer['failed']))})"
         raise Unreadable(detail, outcome=Outcome.BAD_RESPONSE)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from webseam.config import Settings, cache_folder
 from webseam.errors import Outcome, TransportError, WebSeamError
@@ -69,7 +69,7 @@ class Fetching:
         self._own = tuple(own)
         self._clients: dict[tuple[object, ...], Client] = {}
         self._caches: dict[int, ResponseCache] = {}
-        self._places: dict[str, asyncio.Semaphore] = {}
+        self._places: dict[tuple[str, int], _Places] = {}
         self._retries = RetryBudget()
         self._robots: Robots | None = None
 
@@ -122,18 +122,24 @@ class Fetching:
     def remote(self, settings: Settings, deadline: Deadline) -> RemoteReaders:
         """Return the services that can read a page. They are shown public URLs only."""
         from webseam.fetch.remote import RemoteReaders
+
+        return RemoteReaders(*self._providers, partial(self.check_public, settings=settings, deadline=deadline))
+
+    async def check_public(self, url: str, settings: Settings, deadline: Deadline) -> None:
+        """Return when an address may be shown to others.
+
+        Raises:
+            EgressDenied: it is not public, or has no address (`dns.no_answers`). TransportError: not known in time.
+        """
         from webseam.net.judging import check_public
 
-        async def judge(url: str) -> None:
-            await check_public(
-                url,
-                resolver=self._resolver,
-                proxy=bool(settings.get("net", "proxy")),
-                local_dns=settings.get("net", "local_dns"),
-                expires_at=deadline.at,
-            )
-
-        return RemoteReaders(*self._providers, judge)
+        await check_public(
+            url,
+            resolver=self._resolver,
+            proxy=bool(settings.get("net", "proxy")),
+            local_dns=settings.get("net", "local_dns"),
+            expires_at=deadline.at,
+        )
 
     def services_that_read(self, settings: Settings) -> list[str]:
         """Return the ids of all services that can read a page, whether they are set up or not."""
@@ -222,11 +228,21 @@ class Fetching:
     @asynccontextmanager
     async def _place(self, host: str, settings: Settings, deadline: Deadline) -> AsyncIterator[None]:
         """Hold one of the places that a host has; waiting counts against the deadline."""
-        places = self._places.get(host)
+        most = settings.get("fetch", "per_host")
+        places = self._places.get((host, most))  # a setting that changed holds for what comes from now on
         if places is None:
             if len(self._places) >= _HOSTS_KEPT:
-                self._places = {name: one for name, one in self._places.items() if one.locked()}
-            places = self._places[host] = asyncio.Semaphore(settings.get("fetch", "per_host"))
+                self._places = {name: one for name, one in self._places.items() if one.users}
+            places = self._places[host, most] = _Places(most)
+        places.users += 1
+        try:
+            async with self._one_of(places, host, deadline):
+                yield
+        finally:
+            places.users -= 1
+
+    @asynccontextmanager
+    async def _one_of(self, places: _Places, host: str, deadline: Deadline) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(deadline.remaining()):
                 await places.acquire()
@@ -248,8 +264,14 @@ class Fetching:
         clients, self._clients = self._clients, {}
         await asyncio.gather(*(client.aclose() for client in clients.values()))
         caches, self._caches = self._caches, {}
-        for cache in caches.values():
-            cache.close()
+        # It writes what waits, which a slow disk lets take as long as it likes.
+        await asyncio.gather(*(asyncio.to_thread(cache.close) for cache in caches.values()))
+
+
+class _Places(asyncio.Semaphore):
+    """The places of a host, and how many requests have one or wait for one: while there are any it is remembered."""
+
+    users = 0
 
 
 def failed(url: str, error: WebSeamError) -> Page:

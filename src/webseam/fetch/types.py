@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from webseam.errors import FetchError
 from webseam.model import Link
 
-__all__ = ["Link", "Reading", "Source", "Unreadable"]
+__all__ = ["Link", "OutOfMemory", "Reading", "Source", "Unreadable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +57,7 @@ class Reading:
 
 class Unreadable(FetchError):
     """A source that no reader can turn into text; the outcome and the detail say why, with kind and size."""
+
+
+class OutOfMemory(Unreadable):
+    """A reader needed more memory than it may have; less of the same source may still be read."""

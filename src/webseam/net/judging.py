@@ -23,7 +23,7 @@ async def check_public(
     """Return when all that `url` leads to is public.
 
     Args:
-        proxy, local_dns: as for `EgressPolicy`: behind a proxy names are looked up there, unless local_dns asks for both.
+        proxy, local_dns: as for `EgressPolicy`: behind a proxy names are looked up there, or here too with local_dns.
         expires_at: an instant of `time.monotonic`.
 
     Raises:

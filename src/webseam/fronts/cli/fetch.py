@@ -10,7 +10,7 @@ import click
 
 from webseam.errors import RequestError, WebSeamError
 from webseam.fronts.cli.app import say
-from webseam.fronts.cli.output import as_text, colour, session
+from webseam.fronts.cli.output import as_text, as_typed, colour, session
 from webseam.model import Page
 
 
@@ -32,6 +32,9 @@ from webseam.model import Page
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
 def fetch(urls: tuple[str, ...], form: str | None, output: Path | None, robots: str | None, **options: Any) -> int:
     """Read pages as Markdown: documentation, articles, discussions, PDFs and other files."""
+    urls = tuple(map(as_typed, urls))
+    if options["focus"] is not None:
+        options["focus"] = as_typed(options["focus"])
     flags = {"fetch.robots": robots} if robots is not None else {}
     try:
         pages = session(lambda web: web.fetch(list(urls), **options), flags=flags)
@@ -68,8 +71,9 @@ def _show(pages: tuple[Page, ...], form: str | None, output: Path | None) -> Non
 def _comment(page: Page, *, of_many: bool) -> None:
     """Say what a person should know beside the text, or why there is none."""
     from webseam.fetch.render import failure
+    from webseam.net.redact import redact_url
 
-    place = f"{page.url}: " if of_many else ""
+    place = f"{redact_url(page.url)}: " if of_many else ""
     if not page.markdown:
         say(f"webseam: {place}{failure(page)}")
     for note in page.notes:

@@ -88,6 +88,16 @@ def as_text(value: Any) -> str:
     return json.dumps(as_json(value), ensure_ascii=False, indent=2)
 
 
+def as_typed(words: str) -> str:
+    """Return what was typed: its bytes are UTF-8 nearly everywhere, also where the locale claims ASCII or Latin-1."""
+    import os
+
+    try:
+        return os.fsencode(words).decode("utf-8")
+    except UnicodeError:
+        return words
+
+
 def width() -> int:
     """Return the columns of the terminal, within what reads well."""
     return max(40, min(110, shutil.get_terminal_size((100, 24)).columns))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ import click
 
 from webseam.errors import WebSeamError
 from webseam.fronts.cli.app import say
-from webseam.fronts.cli.output import colour, print_json, session, width
+from webseam.fronts.cli.output import as_typed, colour, print_json, session, width
 from webseam.model import Page, SearchResponse
 from webseam.search.render import for_model, for_person, summary, urls
 
@@ -62,7 +61,7 @@ def _named() -> Mapping[str, str]:
 @click.option("--urls", "form", flag_value="urls", help="Print one URL a line.")
 def search(query: tuple[str, ...], form: str | None, hedge: float | None, **options: Any) -> int:
     """Search the web. Works without a key, and without a network from the documentation installed here."""
-    words = _as_typed(" ".join(query))
+    words = as_typed(" ".join(query))
     flags = {"search.hedge": hedge} if hedge is not None else {}
     try:
         response = session(lambda web: web.search(words, **options), flags=flags)
@@ -77,14 +76,6 @@ def search(query: tuple[str, ...], form: str | None, hedge: float | None, **opti
         )
     _show(response, form)
     return response.outcome.exit_code
-
-
-def _as_typed(words: str) -> str:
-    """Return what was typed: its bytes are UTF-8 nearly everywhere, also where the locale claims ASCII or Latin-1."""
-    try:
-        return os.fsencode(words).decode("utf-8")
-    except UnicodeError:
-        return words
 
 
 def _show(response: SearchResponse, form: str | None) -> None:
