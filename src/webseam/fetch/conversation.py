@@ -27,9 +27,12 @@ from webseam.schema import Setting
 _ADDRESS: Final = "_url"  # how settings that are addresses end
 
 
-def find(url: str, settings: Settings) -> Site | None:
-    """Return the site whose API can be asked about a page, None when there is none or it is turned off."""
-    site = sites.find(url, _hosts(settings))
+def find(url: str, settings: Settings, hosts: Mapping[str, Sequence[str]]) -> Site | None:
+    """Return the site whose API can be asked about a page, None when there is none or it is turned off.
+
+    `hosts` are those of `hosts_of`, worked out once for all pages.
+    """
+    site = sites.find(url, hosts)
     if site is None or not _value(settings, site, "enabled"):
         return None
     return site
@@ -97,7 +100,8 @@ async def _advance(conversation: Conversation, move: Callable[[], Request]) -> R
     return await asyncio.to_thread(moved)
 
 
-def _hosts(settings: Settings) -> Mapping[str, Sequence[str]]:
+def hosts_of(settings: Settings) -> Mapping[str, Sequence[str]]:
+    """Return the further hosts that settings name for sites, by the site's id."""
     found = {site.id: _value(settings, site, "hosts") or () for site in sites.every()}
     return {name: tuple(host.lower() for host in hosts) for name, hosts in found.items() if hosts}
 

@@ -81,7 +81,7 @@ class PageFetch:
         if reader is not None:
             return await self._named(reader)
         if not self.request.raw:
-            site = conversation.find(self.request.url, self._settings)
+            site = conversation.find(self.request.url, self._settings, self._services.site_hosts(self._settings))
             if site is not None:
                 found = await self._by_site(site)
                 if found is not None:

@@ -7,13 +7,14 @@ set for a site gets a client of its own under an operator's policy.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from webseam.config import Settings, cache_folder
 from webseam.errors import Outcome, TransportError, WebSeamError
+from webseam.fetch.conversation import hosts_of
 from webseam.fetch.download import MAX_PAGE, USER_AGENT
 from webseam.fetch.pipeline import PageFetch
 from webseam.fetch.request import FetchRequest, read_url
@@ -72,6 +73,7 @@ class Fetching:
         self._places: dict[tuple[str, int], _Places] = {}
         self._retries = RetryBudget()
         self._robots: Robots | None = None
+        self._site_hosts: tuple[Settings, Mapping[str, Sequence[str]]] | None = None
 
     async def fetch(self, request: FetchRequest, settings: Settings, deadline: Deadline) -> Page:
         """Read one page.
@@ -140,6 +142,12 @@ class Fetching:
             local_dns=settings.get("net", "local_dns"),
             expires_at=deadline.at,
         )
+
+    def site_hosts(self, settings: Settings) -> Mapping[str, Sequence[str]]:
+        """Return the further hosts of sites, as these settings name them."""
+        if self._site_hosts is None or self._site_hosts[0] is not settings:
+            self._site_hosts = settings, hosts_of(settings)
+        return self._site_hosts[1]
 
     def services_that_read(self, settings: Settings) -> list[str]:
         """Return the ids of all services that can read a page, whether they are set up or not."""
