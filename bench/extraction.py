@@ -6,7 +6,10 @@ DIR has `aeb` (articles with their text), `wcxb` (pages of seven kinds with thei
 several generators of documentation print it). Text is compared without Markdown's own signs, pictures and the first
 heading, for everyone alike: F1 of four-word shingles over the set for `aeb`, mean F1 of words for `wcxb`. Code counts
 when every line of a block came through; a language, a heading or a table row when it is the source's. Of the pages of
-`wcxb` with code or tables, what counts is the part of the source that the page's known text holds.
+`wcxb` with code or tables, what counts is the part of the source that the page's known text holds. Code is compared
+as a reader sees it: without the numbers of lines that stand in it, each line that is a box of its own on its own line,
+any space a space, and without white space at the end of a line. Of a heading or a row the letters are compared, after
+the Markdown of links, pictures, escapes and line breaks is taken off: whoever keeps a link loses no row by it.
 Times are of the processor, per page, with pages in turn so that all suffer the same neighbours. Quote the ratios.
 mcp-server-fetch converts through Node where there is one (readabilipy fetches its packages from npm the first time),
 and in Python otherwise; the time of its processes counts.
@@ -41,7 +44,8 @@ Tool = Callable[[bytes, str], str]
 
 _WORD = re.compile(r"\w+")
 _PICTURE = re.compile(r"\[image: [^\[\]]*\]\([^()\s]*\)|!\[[^\[\]]*\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
+_BREAK = re.compile(r"<br ?/?>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FIRST_HEADING = re.compile(r"\A\s*# .*\n")
 _LANGUAGE = re.compile(
@@ -142,8 +146,21 @@ def _html(path: Path) -> bytes:
 
 def plain(markdown: str) -> str:
     """Return the words of `markdown`, without its signs, pictures, addresses and first heading."""
-    text = _PICTURE.sub("", _FIRST_HEADING.sub("", markdown))
-    return _ESCAPE.sub(r"\1", _LINK.sub(r"\1", text))
+    return _bare(_FIRST_HEADING.sub("", markdown))
+
+
+def _bare(markdown: str) -> str:
+    text = _LINK.sub(r"\1", _PICTURE.sub("", _ESCAPE.sub(_hide, markdown)))
+    return _BREAK.sub(" ", text).translate(_HIDDEN)
+
+
+def _hide(escaped: re.Match[str]) -> str:
+    """Return a sign that is none of Markdown's, so that an escaped bracket is not taken for one of a link."""
+    return chr(_PRIVATE + ord(escaped[1]))
+
+
+_PRIVATE = 0xE000
+_HIDDEN = {_PRIVATE + code: code for code in range(128)}
 
 
 def shingle_score(found: str, truth: str) -> tuple[float, float]:
@@ -185,7 +202,7 @@ def code_blocks(markdown: str) -> list[tuple[str, str]]:
 
 
 def _lines(lines: Iterable[str]) -> str:
-    return textwrap.dedent("\n".join(line.rstrip() for line in lines)).strip("\n")
+    return textwrap.dedent("\n".join(line.replace("\xa0", " ").rstrip() for line in lines)).strip("\n")
 
 
 def count_structure(page: Page, markdown: str, counts: Counter[str]) -> None:
@@ -209,7 +226,8 @@ def count_structure(page: Page, markdown: str, counts: Counter[str]) -> None:
 
 
 def _label(text: str) -> str:
-    return "".join(_WORD.findall(_LINK.sub(r"\1", text))).lower()
+    """Return the letters of a line of Markdown or of a text, in lower case."""
+    return "".join(_WORD.findall(_bare(text))).replace("_", "").lower()
 
 
 def count_source(page: Page, markdown: str, counts: Counter[str]) -> None:
@@ -220,8 +238,8 @@ def count_source(page: Page, markdown: str, counts: Counter[str]) -> None:
     truth = _label(page.text)
     codes = [
         (block, lines)
-        for block in document.select("pre")
-        if "\n" in (lines := _lines(block.text.splitlines())) and _label(lines) in truth
+        for block, before in [(block, _label(block.text)) for block in document.select("pre")]
+        if "\n" in (lines := _seen(block)) and (before in truth or _label(lines) in truth)
     ]
     rows = [label for label in map(_row, document.select("table:not(:has(table, pre)) tr")) if label and label in truth]
     if not codes and not rows:
@@ -245,6 +263,21 @@ def count_source(page: Page, markdown: str, counts: Counter[str]) -> None:
         if label and label in lines_of_truth:
             counts["real headings of"] += 1
             counts["real headings"] += label in my_headings
+
+
+def _seen(block: Element) -> str:
+    """Return the code of a block as it is seen: without numbers of lines, and each line that is a box on its own."""
+    from turbohtml import Text
+
+    for line in block.select(".gatsby-highlight-code-line"):
+        follower = line.next_sibling
+        if follower is not None and not follower.text.startswith("\n"):
+            line.insert_after(Text("\n"))
+    lines = block.text.splitlines()
+    numbers = [str(number) for number in range(1, len(lines) + 1)]
+    if len(lines) > 1 and all(map(str.startswith, lines, numbers)):
+        lines = list(map(str.removeprefix, lines, numbers))
+    return _lines(lines)
 
 
 def _row(row: Element) -> str:

@@ -44,10 +44,12 @@ def samples_of(page: Page) -> list[Sample]:
     from webseam.fetch.readers.html.platforms import find_platform
     from webseam.fetch.readers.html.select import marked_part
     from webseam.fetch.readers.html.survey import survey
+    from webseam.fetch.readers.html.tabs import label_tabs
     from webseam.fetch.readers.html.threads import find_thread
 
     document = turbohtml.parse(page.body.decode())
     is_article = read_meta(document, page.url).is_article
+    label_tabs(document)
     remove_hidden(document)
     body = document.select_one("body")
     names = names_in(document)

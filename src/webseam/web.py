@@ -196,6 +196,7 @@ class AsyncWeb:
         from webseam.search.diagnose import diagnose
 
         settings = self.settings()
+        self._settle()
         if key is None:
             found = self.plan(provider)
         else:
@@ -314,9 +315,9 @@ class AsyncWeb:
 
     def _settle(self) -> None:
         """Start without connections in another event loop than before: those of one that ended cannot be closed."""
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._loop, self._clients, self._fetching = loop, {}, None
+        before, self._loop = self._loop, asyncio.get_running_loop()
+        if before not in (None, self._loop):
+            self._clients, self._fetching = {}, None
 
     def _reading(self) -> Fetching:
         if self._fetching is None:

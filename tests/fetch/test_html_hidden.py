@@ -27,6 +27,9 @@ def remains(html: str) -> tuple[str, dict[str, int]]:
         pytest.param(f'<p style="visibility:hidden">{PLANTED}</p>', id="visibility"),
         pytest.param(f'<p style="opacity: 0">{PLANTED}</p>', id="transparent"),
         pytest.param(f'<p style="opacity:0.0;">{PLANTED}</p>', id="transparent with decimals"),
+        pytest.param(f'<p style="opacity:0;transform:scale(0)">{PLANTED}</p>', id="transparent and of no size"),
+        pytest.param(f'<p style="opacity:0;font-size:0;transform:rotate(3deg)">{PLANTED}</p>', id="moving, of no size"),
+        pytest.param(f'<p class="tab-pane" style="font-size:0">{PLANTED}</p>', id="a disguised tab"),
         pytest.param(f"<p hidden>{PLANTED}</p>", id="hidden"),
         pytest.param(f'<p aria-hidden="true">{PLANTED}</p>', id="aria-hidden"),
         pytest.param(f'<span style="font-size:0">{PLANTED}</span>', id="font size 0"),
@@ -81,6 +84,14 @@ def test_what_is_no_text_of_the_page_is_removed(html: str, removed: dict[str, in
             id="an accordion",
         ),
         pytest.param('<a href="#m">More</a><div id="m" aria-hidden="true">pip install webseam</div>', id="read more"),
+        pytest.param('<div class="tab-pane" style="display:none">pip install webseam</div>', id="a tab by its class"),
+        pytest.param(
+            '<div class="accordion-body" aria-hidden="true">pip install webseam</div>', id="an accordion by its class"
+        ),
+        pytest.param(
+            '<p style="opacity: 0; transform: translateY(30px)">pip install webseam</p>',
+            id="what comes in on scrolling",
+        ),
         pytest.param("<details><summary>How</summary>pip install webseam</details>", id="details"),
         pytest.param('<p hidden="until-found">pip install webseam</p>', id="until found"),
         pytest.param('<p class="hero" style="color:#fff">pip install webseam</p>', id="white in a styled box"),
@@ -115,10 +126,12 @@ def test_noscript_is_read_when_the_page_has_nothing_else() -> None:
 
 def test_parts_that_a_server_sends_later_are_read_in_their_place() -> None:
     text, removed = remains(
-        '<body><main>before <template id="B:1"></template>after</main><div hidden id="S:1"><p>streamed </p></div>'
+        '<body><main>before <template id="B:1"></template>after <template id="B:3"></template></main>'
+        '<div hidden id="S:1"><p>streamed </p></div>'
+        '<div hidden id="S:3">and <template id="P:4"></template></div><div hidden id="S:4">its part</div>'
         f'<div hidden id="S:2">{PLANTED}</div></body>'
     )
-    assert text == "before streamed after"
+    assert text == "before streamed after and its part"
     assert removed == {"hidden": 1}
 
 

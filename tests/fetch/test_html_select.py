@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from webseam.errors import Outcome
 from webseam.fetch.readers.html import read
 from webseam.fetch.readers.html.boilerplate import kind_of, remove_boilerplate
+from webseam.fetch.readers.html.bounds import _MAX_SMALL_TAGS as MOST_SMALL_TAGS
 from webseam.fetch.readers.html.bounds import _MAX_TAGS as MOST_TAGS
 from webseam.fetch.readers.html.bounds import bound_markup, bound_text
 from webseam.fetch.readers.html.convert import to_markdown
@@ -327,8 +329,95 @@ def test_what_every_card_says_is_left_out_but_not_the_cells_of_a_table() -> None
     table = "<table>" + "<tr><td>Yes</td><td>No</td></tr>" * 6 + "</table>"
     selection = selected(f"<body><h1>Everything</h1>{cards}{table}</body>")
     text = words(selection)
-    assert selection.removed["repeated"] == 6
-    assert ("Quick view" in text, text.count("Item"), text.count("Yes")) == (False, 6, 6)
+    assert selection.removed["repeated"] == 5
+    assert (text.count("Quick view"), text.count("Item"), text.count("Yes")) == (1, 6, 6)
+
+
+def test_code_that_stands_there_again_and_again_stays() -> None:
+    cards = "".join(f"<div class='card'><h2>Item {n}</h2><p><code>pip install</code></p></div>" for n in range(6))
+    text = words(selected(f"<body><h1>Everything</h1>{cards}</body>"))
+    assert text.count("`pip install`") == 6
+
+
+@pytest.mark.parametrize("is_article", [True, False])
+@pytest.mark.parametrize("before", ["", '<div id="readme">'], ids=["no known software", "known software"])
+def test_names_inside_code_are_words_of_its_highlighter(before: str, is_article: bool) -> None:
+    tokens = [
+        '<span class="token comment">// seams</span>',
+        '<span class="token related-posts">a</span>',
+        '<span class="share">b</span>',
+        '<span class="sidebar" role="navigation">c</span>',
+        '<span class="anchor">d</span>',
+        "<nav>e</nav>",
+        "<aside>f</aside>",
+    ]
+    lines = "\n".join(tokens)
+    code = f"<pre>{lines}</pre><p>{PROSE} Then <code><span class='menu'>--menu</span> x</code>.</p>"
+    classes = "markdown-body entry-content"
+    page = f'<body>{before}<article class="{classes}"><h1>T</h1><p>{PROSE}</p>{code}<p>{PROSE}</p></article></body>'
+    expected = "```\n// seams\na\nb\nc\nd\ne\nf\n```"
+    text = words(selected(page, is_article=is_article))
+    assert expected in text
+    assert "`--menu x`" in text
+
+
+@pytest.mark.parametrize("is_article", [True, False])
+def test_a_heading_before_a_paragraph_that_is_kept_is_kept(is_article: bool) -> None:
+    again = "<p>some text about parsing queries and words and more</p>" * 20
+    answer = "<h2 id=sub>Sub</h2><p>The answer to frobnicating widgets is 42.</p><pre>a = 1\nb = 2</pre>"
+    text = words(selected(f"<body><h1>T</h1>{again}{answer}</body>", is_article=is_article))
+    assert text.endswith("## Sub\n\nThe answer to frobnicating widgets is 42.\n\n```\na = 1\nb = 2\n```\n")
+
+
+def test_cards_called_related_are_the_page_when_they_are_most_of_it() -> None:
+    cards = "".join(f'<div class="card related-link"><h3>Item {n}</h3><p>What it is.</p></div>' for n in range(6))
+    assert words(selected(f"<body><h1>All items</h1>{cards}</body>")).count("Item") == 6
+    text = words(selected(f"<body><h1>T</h1><p>{PROSE * 20}</p>{cards}</body>"))
+    assert "Item" not in text
+
+
+def test_a_foot_longer_than_the_page_is_no_part_of_it() -> None:
+    foot = f'<div class="site-section-footer-group" id="x-footer"><p>{PROSE * 60}</p></div>'
+    page = f"<body><main><h1>Shoes</h1><p>{PROSE.replace('seam', 'shoe') * 6}</p></main>{foot}</body>"
+    assert "A seam" not in words(selected(page))
+    assert "A seam" in words(selected(page.replace("main>", "section>")))  # without a main part nobody knows
+
+
+def test_a_notice_of_consent_longer_than_the_page_goes() -> None:
+    notice = f'<div id="onetrust-consent-sdk"><h2>Privacy</h2><p>{PROSE * 9}</p></div>'
+    selection = selected(f"<body><h1>T</h1><p>What the page says.</p>{notice}</body>")
+    assert (words(selection), selection.removed["consent"]) == ("# T\n\nWhat the page says.\n", 1)
+
+
+def stating(data: str, body: str) -> str:
+    return f'<script type="application/ld+json">{data}</script><body>{body}</body>'
+
+
+def test_an_article_that_only_its_data_has_is_read_from_there() -> None:
+    told = ". ".join(f"Sentence {n} of what the article says" for n in range(30))
+    page = stating(json.dumps({"@type": "NewsArticle", "articleBody": f"{told}\nThe end."}), "<div id=root></div>")
+    reading = read(source(page))
+    assert (reading.markdown, len(reading.notes)) == (f"{told}\n\nThe end.\n", 1)
+    whole = read(source(stating(json.dumps({"@type": "NewsArticle", "articleBody": told}), f"<p>{told}</p>")))
+    assert (whole.markdown, whole.notes) == (f"{told}\n", [])
+
+
+def test_a_product_is_described_by_its_data_when_its_page_says_next_to_nothing() -> None:
+    told = "A seam that joins two pieces, made for those who never want to look at it twice, in three sizes."
+    data = json.dumps({"@type": "Product", "description": told})
+    reading = read(source(stating(data, "<h1>Seam</h1><p>Add to cart</p>")))
+    assert reading.markdown == f"# Seam\n\nAdd to cart\n\n{told}\n"
+    assert told not in read(source(stating(data, f"<h1>Seam</h1><p>{PROSE * 3}</p>"))).markdown
+
+
+def test_tabs_whose_labels_are_buttons_keep_them() -> None:
+    tabs = (
+        '<div role="tablist"><button role="tab" aria-controls="a">npm</button>'
+        '<button role="tab" aria-controls="b">yarn</button></div>'
+        '<div role="tabpanel" id="a">one</div><div role="tabpanel" id="b" hidden>two</div>'
+    )
+    text = read(source(f"<body><h1>T</h1><p>{PROSE}</p>{tabs}</body>")).markdown
+    assert text == f"# T\n\n{PROSE}\n\n**npm**\n\none\n\n**yarn**\n\ntwo\n"
 
 
 def test_a_quotation_of_a_post_on_the_page_is_left_out_and_another_one_stays() -> None:
@@ -360,7 +449,9 @@ def test_a_selector_is_tried_only_where_its_names_are(selector: str, names: set[
     [
         pytest.param("<p>x", "<p>x", id="a small page"),
         pytest.param("<" * 5_000_000, "<" * MOST_TAGS, id="nothing but what begins a tag"),
-        pytest.param("<p>x" * (MOST_TAGS + 1), "<p>x" * MOST_TAGS, id="one tag too many"),
+        pytest.param("<p>x" * (MOST_SMALL_TAGS + 1), "<p>x" * MOST_TAGS, id="one tag too many"),
+        pytest.param("<div>" * MOST_SMALL_TAGS, "<div>" * MOST_SMALL_TAGS, id="many small tags"),
+        pytest.param("<div a b c>" * (MOST_TAGS + 1), "<div a b c>" * MOST_TAGS, id="tags that are not small"),
         pytest.param("<p>" + "x" * 5_000_000 + "<b>", "<p>" + "x" * 1_000_000, id="text without an end"),
         pytest.param(
             "<img src='" + "x" * 2_000_000 + "'>y", "<img src='" + "x" * 2_000_000 + "'>y", id="a picture in its tag"
@@ -380,9 +471,11 @@ def test_a_page_too_large_to_be_read_whole_says_so() -> None:
     assert reading.notes == ["the page is too large to be read whole: 5,500,003 characters"]
 
 
-def test_a_page_cut_before_its_text_is_truncated_and_not_an_empty_shell() -> None:
-    reading = read(source("<div>" * 1_000_000 + PROSE))
-    assert (reading.markdown, reading.truncated) == ("", True)
+def test_a_page_cut_before_its_text_is_too_large_and_not_an_empty_shell() -> None:
+    with pytest.raises(Unreadable) as caught:
+        read(source("<div>" * 1_000_000 + PROSE))
+    assert caught.value.outcome is Outcome.UNSUPPORTED
+    assert caught.value.detail == "the page is too large: 5,000,108 characters, and no text where it begins"
 
 
 @pytest.mark.parametrize(
@@ -390,6 +483,7 @@ def test_a_page_cut_before_its_text_is_truncated_and_not_an_empty_shell() -> Non
     [
         pytest.param("FooterLinks", "navigation", id="words told apart by capitals"),
         pytest.param("mdx-table_root__adKqa", None, id="the hash of a style sheet"),
+        pytest.param("sticky top-[var(--nav-height)]", None, id="a value in brackets"),
     ],
 )
 def test_capitals_tell_the_words_of_a_name_apart(name: str, hint: str | None) -> None:

@@ -105,13 +105,14 @@ def split(markdown: str) -> list[Block]:
 def _split(markdown: str) -> tuple[Block, ...]:
     lines = _lines(markdown, 0, len(markdown))
     path: list[tuple[int, str]] = []
+    headings: tuple[str, ...] = ()
     blocks = []
     for first, node in _parse(lines):
         if node.kind == "heading":
             while path and path[-1][0] >= node.level:
                 path.pop()
             path.append((node.level, _words(lines[first : node.end])))
-        headings = tuple(words for _, words in path)
+            headings = tuple(words for _, words in path)
         blocks.append(Block(lines[first].start, lines[node.end - 1].end, node.kind, headings, node.level))
     return tuple(blocks)
 
@@ -196,9 +197,7 @@ def _inside_item(lines: list[_Line], content: int) -> list[_Line]:
 def _columns(text: str) -> int:
     """Return by how many columns `text` is indented; a tab goes to the next multiple of four."""
     columns = 0
-    for character in text:
-        if character not in " \t":
-            break
+    for character in text[: len(text) - len(text.lstrip(" \t"))]:
         columns += 1 if character == " " else 4 - columns % 4
     return columns
 
@@ -225,16 +224,17 @@ def _mark(text: str) -> _Mark | None:
     lead = len(text) - len(body)
     if indent >= _CODE_INDENT or not body:
         return None
-    if found := _ITEM.match(body):
+    first = body[0]
+    if (first in "-+*" or first.isdecimal()) and (found := _ITEM.match(body)):
         rest = body[found.end() :]
         gap = _columns(found[3])
         if not rest or gap > _CODE_INDENT:  # an empty item, or one that starts with indented code
             gap = 1
         width = lead + len(found[1]) + min(gap, len(found[3]))
         return _Mark(width, indent + len(found[1]) + gap, bool(rest) and found[2] in (None, "1"))
-    if body[0] in "[!?" and (found := _NOTE.match(body)):
+    if first in "[!?" and (found := _NOTE.match(body)):
         return _Mark(lead + found.end(), indent + _CODE_INDENT, False)
-    if body[0] == ":" and (found := _DEFINITION.match(body)):
+    if first == ":" and (found := _DEFINITION.match(body)):
         return _Mark(lead + found.end(), indent + min(found.end(), _CODE_INDENT), False)
     return None
 

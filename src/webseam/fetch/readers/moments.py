@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 _LONGEST: Final = 64  # characters; what is longer is no date
@@ -25,6 +24,8 @@ def moment(text: object) -> str | None:
             return date.fromisoformat(text).isoformat()
         found = datetime.fromisoformat(_ZONE.sub(lambda zone: "Z" if zone[1] else "", text))
     except ValueError:
+        from email.utils import parsedate_to_datetime  # 30 ms that most dates do without
+
         try:
             found = parsedate_to_datetime(text)
         except (ValueError, TypeError, IndexError, OverflowError):

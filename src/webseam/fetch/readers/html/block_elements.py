@@ -14,7 +14,8 @@ from webseam.fetch.readers.html.writer import Leave, Writer
 
 
 def enter_paragraph(writer: Writer, node: Any, classes: str) -> Leave | bool:
-    writer.flush()
+    if writer.runs:
+        writer.flush()
     return writer.flush
 
 

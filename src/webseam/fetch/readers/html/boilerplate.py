@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from webseam.fetch.readers.html.measure import each
+from webseam.fetch.readers.html.measure import each, is_in_code
 
 if TYPE_CHECKING:
     from turbohtml import Element, Node
@@ -27,6 +27,7 @@ _TAGS: Final = frozenset(
 _MENU: Final = 6  # links from which a list of nothing else is a menu
 _ALL_LINKS: Final = 0.9  # share of links in a menu's text
 _FEW_LINKS: Final = 0.3
+_SOME: Final = 500  # characters from which the page's main part is believed to be all of it
 _GREAT: Final = 0.4  # share of the page's text from which a name is not believed
 _GREATER: Final = 0.8  # the same for an element that means what it is called
 
@@ -34,7 +35,10 @@ _EDGE: Final = r"(?:$|[-_ ])"
 _KIND: Final = [  # what is counted, and the words for it; the first that matches
     (kind, re.compile(pattern))
     for kind, pattern in (
-        ("consent", r"cookie|consent|gdpr|ccpa|onetrust|truste|privacy-(?:banner|notice|popup)"),
+        (
+            "consent",
+            r"cookie|consent|gdpr|ccpa|onetrust|truste|usercentrics|didomi|qc-cmp|iubenda-cs|privacy-(?:banner|notice|popup)",
+        ),
         (
             "share",
             r"shar(?:e|ing)(?:$|[-_ ]?(?:bar|buttons?|links?|icons?|tools?|this|list|social|widget|menu|row|daddy))"
@@ -76,6 +80,12 @@ _KIND: Final = [  # what is counted, and the words for it; the first that matche
 _ANY = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern in _KIND))
 _CAMEL = re.compile(r"(?<=[a-z]{3})(?=[A-Z][a-z]{2})")  # parts of words, and not of the hash behind them
 _BODY = re.compile(r"(?:^|[-_ ])(?:article|post|entry|story)[-_]{0,2}(?:body|content|text)(?:$|[-_ ])")
+_CARDS: Final = frozenset(("related", "promotion", "byline", "share"))  # what the cards of a list may be called
+_MANY: Final = 6
+_SURE = re.compile(  # what manages consent, by the names that only it has: it may say more than the page does
+    r"onetrust-(?:consent|banner)|CybotCookiebot|usercentrics-root|didomi-host|qc-cmp2|ensModalWrapper|cookie-law-info"
+    r"|cmplz-cookiebanner|iubenda-cs"
+)
 _NOTE = re.compile(r"quote|note|admonition|callout|alert|tip|warning|citation")
 _LAYOUT = re.compile(  # the same words on boxes of the page itself
     r"(?:has|with|no|without|page|layout|body|js|is|hide|show|toggle|wp-block|elementor)-?(?:[a-z]+-)?"
@@ -93,13 +103,14 @@ def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
     """
     removed: Counter[str] = Counter()
     size = len(root.text) or 1
+    main = _main(root)
     for element in each(root, LANDMARKS):
-        if _stays(element, size, _GREATER):
+        if _stays(element, size, _GREATER) and not _is_apart(element, main):
             continue
         removed["navigation"] += 1
         element.extract()
     for aside in each(root, "aside"):
-        if aside.parent is not None and not _is_note(aside) and not _stays(aside, size):
+        if not _is_note(aside) and not _stays(aside, size):
             removed["related"] += 1
             aside.extract()
     for header in each(root, "header"):
@@ -107,25 +118,57 @@ def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
             removed["navigation"] += 1
             header.extract()
     removed["navigation"] += _remove_menus(root, size)
-    for element in each(root, "[class], [id]"):
+    for kind, element in _named(root, size, main, is_article=is_article):
+        removed[kind] += 1
+        element.extract()
+    return removed
+
+
+def _named(root: Node, size: int, main: Element | None, *, is_article: bool) -> list[tuple[str, Element]]:
+    """Return the elements below `root` whose names say that they are around the text, with what they say.
+
+    On a page that is a list the cards may be called `promo` or `related`: when all of a kind together are much of the
+    page, they are what it is about.
+    """
+    found: list[tuple[str, Element]] = []
+    sizes: Counter[str] = Counter()
+    times: Counter[str] = Counter()
+    elements = root.select("[class], [id]")
+    at = 0
+    while at < len(elements):
+        element = elements[at]
+        at += 1
         if element.tag not in _TAGS:
             continue
         name = element.attr("class") or ""
         if element.tag != "section":  # a section's id is its heading: "cookies", "more-on-lists"
             name = f"{name} {element.attr('id') or ''}"
         kind = _kind_of(name)
-        if kind is None or (kind == "comments" and not is_article) or _stays(element, size):
+        if kind is None or (kind == "comments" and not is_article):
             continue
-        removed[kind] += 1
-        element.extract()
-    return removed
+        if _stays(element, size) and not _is_sure(element, kind, name, main):
+            continue
+        found.append((kind, element))
+        sizes[kind] += len(element.text)
+        times[kind] += 1
+        at += len(element.select("[class], [id]"))  # what is inside goes with it
+    if is_article:
+        return found
+    much = len(root.text) * _GREAT
+    cards = {kind for kind in _CARDS if times[kind] >= _MANY and sizes[kind] > much}
+    return [(kind, element) for kind, element in found if kind not in cards]
 
 
 @lru_cache(maxsize=8_192)
 def _kind_of(name: str) -> str | None:
     """Return `kind_of` what stands in the attributes, where words may be told apart by capitals alone."""
     spread = _CAMEL.sub("-", name).lower()
-    return kind_of(spread) if _ANY.search(spread) else None
+    return kind_of(spread) if any(map(_may_be, spread.split())) else None
+
+
+@lru_cache(maxsize=16_384)  # pages say the same words in ever new combinations
+def _may_be(word: str) -> bool:
+    return _ANY.search(word) is not None
 
 
 def kind_of(name: str) -> str | None:
@@ -133,7 +176,7 @@ def kind_of(name: str) -> str | None:
     if _BODY.search(name):
         return None
     for word in name.split():
-        if _LAYOUT.search(word):
+        if "[" in word or _LAYOUT.search(word):  # in brackets stand values: `h-[var(--nav-height)]`
             continue
         for kind, pattern in _KIND:
             if pattern.search(word):
@@ -142,13 +185,33 @@ def kind_of(name: str) -> str | None:
 
 
 def _stays(element: Element, size: int, great: float = _GREAT) -> bool:
-    """Tell whether an element is too much of the page to be beside it."""
-    if element.parent is None:
+    """Tell whether an element is too much of the page to be beside it, or part of code, whose names are its own."""
+    if element.parent is None or is_in_code(element):
         return True
     text = len(element.text)
     if text > size * great:
         return True
     return text > 200 and element.select_one("h1, main, [itemprop=articleBody]") is not None
+
+
+def _main(root: Node) -> Element | None:
+    """Return the one element that the page calls its main part, when there is something in it."""
+    found = root.select("main, [role=main]")
+    return found[0] if len(found) == 1 and len(found[0].text) >= _SOME else None
+
+
+def _is_apart(element: Element, main: Element | None) -> bool:
+    """Tell whether an element is no part of the main one, nor around it: a foot of whatever size is a foot."""
+    if main is None or element.parent is None or is_in_code(element):
+        return False
+    return element != main and element not in set(main.ancestors) and main not in set(element.ancestors)
+
+
+def _is_sure(element: Element, kind: str, name: str, main: Element | None) -> bool:
+    """Tell whether a name is believed however much of the page stands under it."""
+    if kind == "navigation":
+        return _is_apart(element, main)
+    return _SURE.search(name) is not None and not is_in_code(element) and element.select_one("h1, main") is None
 
 
 def _is_note(aside: Element) -> bool:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from turbohtml import Element
 
-_MAX_TAGS: Final = 120_000  # takes under 60 MiB; the largest pages that people wrote have 50,000
+_MAX_TAGS: Final = 120_000  # takes up to 85 MiB; the largest pages that people wrote have 50,000
+_MAX_SMALL_TAGS: Final = 210_000  # of a page whose tags are so small that they take no more memory than that
+_SMALL: Final = 1_300_000  # characters of markup
 _STEP: Final = 65_536  # characters looked at at a time
 _MAX_TEXT: Final = 1_000_000  # characters: ten times what any model reads at once
 _DATA: Final = ("script", "style", "SCRIPT", "STYLE", "!--")
@@ -23,7 +25,8 @@ def bound_markup(markup: str) -> str:
 
     Linear, and without a copy when nothing is cut.
     """
-    if markup.count("<") > _MAX_TAGS:
+    tags = markup.count("<")
+    if tags > _MAX_TAGS and (tags > _MAX_SMALL_TAGS or len(markup) > _SMALL):
         markup = _cut_tags(markup)
     return _cut_endless(markup) if len(markup) > _MAX_TEXT else markup
 

@@ -24,6 +24,7 @@ _LEAST: Final = 0.15  # likelihood below which a block inside is left out
 _KEPT: Final = (
     TAG_BITS["pre"] | TAG_BITS["td"] | TAG_BITS["th"] | TAG_BITS["dt"] | TAG_BITS["dd"] | TAG_BITS["h1"]
 )  # inside an article these are its own: prices in a table look like those in a menu
+_HEADINGS: Final = TAG_BITS["h2"] | TAG_BITS["h3"] | TAG_BITS["h4"] | TAG_BITS["h5"] | TAG_BITS["h6"]
 _CELL: Final = 0.5  # the least that one of these speaks for: a table at the end belongs to what it follows
 _PROSE_HELD: Final = 0.5  # share of the page's prose that an article must hold
 _OTHER_PROSE: Final = 0.7  # the same where a page does not call itself one: then it must be nearly all of it,
@@ -45,6 +46,9 @@ def remove_around(surveyed: Survey, removed: Counter[str], *, is_article: bool) 
     keep = [
         first <= at <= last and (likely[at] > _LEAST or bool(block.box.tags & _KEPT)) for at, block in enumerate(blocks)
     ]
+    for at in range(last - 1, first - 1, -1):  # what follows a heading is lost without it
+        if blocks[at].box.tags & _HEADINGS and keep[at + 1]:
+            keep[at] = True
     if not _is_believed(blocks, keep, first, last, is_article=is_article):
         return False
     heading = max((at for at in range(first) if blocks[at].box.tags & TAG_BITS["h1"]), default=None)

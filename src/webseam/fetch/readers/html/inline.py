@@ -32,12 +32,18 @@ class Style(NamedTuple):
 
     def marks(self) -> tuple[Target | str, ...]:
         """Return the marks around such a run, outermost first."""
-        named = ((self.strong, "**"), (self.emphasis, "*"), (self.strike, "~~"))
-        marks = tuple(mark for wanted, mark in named if wanted)
-        return (self.link, *marks) if self.link is not None else marks
+        link, strong, emphasis, strike = self
+        marks = _MARKS[strong, emphasis, strike]
+        return (link, *marks) if link is not None else marks
 
 
 PLAIN: Final = Style()
+_MARKS: Final = {
+    (strong, emphasis, strike): ("**",) * strong + ("*",) * emphasis + ("~~",) * strike
+    for strong in (False, True)
+    for emphasis in (False, True)
+    for strike in (False, True)
+}
 
 
 class Run(NamedTuple):
@@ -110,8 +116,9 @@ def _join(runs: list[Run], line_break: str) -> str:
     if len(runs) == 1 and runs[0].kind == "text" and runs[0].style is PLAIN and not _SPECIAL.search(runs[0].text):
         return runs[0].text.strip(" ")  # half of all paragraphs
     writer = _Joiner(_escape_of(runs), line_break)
-    for run in runs:
-        writer.add(run)
+    add = writer.add
+    for kind, text, style in runs:
+        add(kind, text, style)
     return writer.finish()
 
 
@@ -128,24 +135,27 @@ class _Joiner:
         self._space = False
         self._breaks = 0
 
-    def add(self, run: Run) -> None:
-        if run.kind == "break":
+    def add(self, kind: Kind, text: str, style: Style) -> None:
+        if kind == "break":
             self._breaks += bool(self._out)
             return
-        if run.kind != "text":
-            if run.text:
-                self._emit(code_span(run.text) if run.kind == "code" else run.text, run.text, run.style)
+        if kind != "text":
+            if text:
+                self._emit(code_span(text) if kind == "code" else text, text, style)
             return
-        core = run.text.strip(" ")
-        self._space = self._space or run.text.startswith(" ")
-        if core:
-            self._emit(self._escaped(core, run.style), core, run.style)
-            self._space = False
-        self._space = self._space or run.text.endswith(" ")
+        core = text.strip(" ")
+        if not core:
+            self._space = self._space or text[:1] == " "
+            return
+        if core is not text:
+            self._space = self._space or text[0] == " "
+        self._emit(self._escaped(core, style), core, style)
+        self._space = text[-1] == " "
 
     def finish(self) -> str:
         self._close_to(0)
-        self._drop_unreadable_marks()
+        if self._spans:
+            self._drop_unreadable_marks()
         return "".join(self._out)
 
     def _escaped(self, text: str, style: Style) -> str:
@@ -156,6 +166,16 @@ class _Joiner:
         return text
 
     def _emit(self, piece: str, seen: str, style: Style) -> None:
+        if style is PLAIN and not self._open:  # most of a paragraph
+            out = self._out
+            if self._breaks:
+                out.append(self._line_break * min(self._breaks, 2))
+                self._breaks = 0
+            elif self._space and out:
+                out.append(" ")
+            self._space = False
+            out.append(piece)
+            return
         wanted = () if style is PLAIN else style.marks()
         same = 0
         if wanted and self._breaks < 2:  # a mark never spans two paragraphs
@@ -230,10 +250,10 @@ def _is_balanced(text: str) -> bool:
 
 def _escape_of(runs: list[Run]) -> re.Pattern[str] | None:
     """Return what has to be escaped in the text of these runs, None when nothing could be taken for markup."""
-    text = "".join(run.text if run.kind == "text" else "\0" for run in runs)
+    text = "".join([text if kind == "text" else "\0" for kind, text, _ in runs])
     if not _SPECIAL.search(text):
         return None
-    has_marks = any(run.style.strong or run.style.emphasis for run in runs)
+    has_marks = "*" in text and any(run.style.strong or run.style.emphasis for run in runs)
     wanted = [mark for mark in "*_~" if mark in text and _may_pair(text, mark, mark == "*" and has_marks)]
     if text.count("`") > 1 or ("`" in text and any(run.kind == "code" for run in runs)):
         wanted.append("`")

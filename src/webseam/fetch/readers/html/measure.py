@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from turbohtml import Element, Node
+    from turbohtml import Element, Node, Text
 
 _SENTENCE: Final = 60  # characters from which a block counts as prose and not as a label
 _MAX_ELEMENTS: Final = 60_000
@@ -47,9 +47,17 @@ def prose_of(root: Node) -> int:
     return sum(size for size in sizes if size >= _SENTENCE)
 
 
+def is_in_code(node: Element | Text) -> bool:
+    """Tell whether a node is inside code: there a class is the word of a highlighter, `comment` or `operator`."""
+    from turbohtml import Element
+
+    element = node if isinstance(node, Element) else node.parent
+    return isinstance(element, Element) and element.closest("pre, code") is not None
+
+
 def count_elements(root: Node) -> int:
     """Return how many elements are inside `root`."""
-    return sum(1 for _ in root.iter_elements())
+    return len(list(root.iter_elements()))
 
 
 def depth_of(root: Node, limit: int) -> int:
@@ -59,7 +67,7 @@ def depth_of(root: Node, limit: int) -> int:
     depth = 0
     level: list[Node] = [root]
     while level and depth <= limit:
-        level = [child for node in level for child in node.children if isinstance(child, Element)]
+        level = [child for node in level for child in node.children if type(child) is Element]
         depth += bool(level)
     return depth
 

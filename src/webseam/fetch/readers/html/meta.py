@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
+from webseam.fetch.readers.html.stated import stated_text
 from webseam.fetch.readers.moments import moment
 from webseam.text import clean, clip, squeeze
 
@@ -44,6 +45,7 @@ class Meta:
         published: an ISO day or instant.
         base: the absolute address that its links are relative to.
         is_article: it calls itself an article, in JSON-LD, OpenGraph or microdata.
+        stated: the text of its article or product that it states in JSON-LD.
     """
 
     title: str | None
@@ -52,6 +54,7 @@ class Meta:
     language: str | None
     base: str
     is_article: bool
+    stated: str | None = None
 
 
 def read_meta(document: Document, url: str) -> Meta:
@@ -65,6 +68,7 @@ def read_meta(document: Document, url: str) -> Meta:
         language=_language(document, named),
         base=_base(document, url),
         is_article=_is_article(document, items, named),
+        stated=stated_text(items),
     )
 
 
@@ -162,6 +166,8 @@ def _author(document: Document, items: list[dict[str, Any]], named: dict[str, li
     ):
         if names := _names(named.get(key, [])):
             return ", ".join(names[:_MAX_AUTHORS])
+    if document.select_one('[itemprop="author"], a[rel~="author"], .byline') is None:  # one look in place of four
+        return None
     for selector in (
         '[itemprop="author"] [itemprop="name"]',
         '[itemprop="author"]',

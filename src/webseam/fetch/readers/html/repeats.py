@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from webseam.fetch.readers.html.measure import is_in_code
 from webseam.fetch.readers.html.survey import TAG_BITS, Survey
 
 _TIMES: Final = 6  # from which the same words are furniture
@@ -18,14 +19,18 @@ _MEANT: Final = (
 
 
 def remove_repeated(surveyed: Survey, removed: Counter[str]) -> None:
-    """Take out the blocks whose words stand there again and again."""
+    """Take out the blocks whose words stand there again and again, all but the first."""
     told = [
         " ".join(block.text.split()).lower() if block.words <= _LONG and not block.box.tags & _MEANT else ""
         for block in surveyed.blocks
     ]
     times = Counter(told)
+    seen: set[str] = set()
     for text, block in zip(told, surveyed.blocks, strict=True):
-        if text and times[text] >= _TIMES:
+        if not text or times[text] < _TIMES or any(map(is_in_code, block.nodes)):
+            continue
+        if text in seen:
             removed["repeated"] += 1
             for node in block.nodes:
                 node.extract()
+        seen.add(text)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from webseam.fetch.readers.html.boilerplate import remove_boilerplate
 from webseam.fetch.readers.html.edges import remove_around
-from webseam.fetch.readers.html.measure import is_ordinary, names_in, prose_of
+from webseam.fetch.readers.html.measure import is_in_code, is_ordinary, names_in, prose_of
 from webseam.fetch.readers.html.platforms import find_platform
 from webseam.fetch.readers.html.repeats import remove_repeated
 from webseam.fetch.readers.html.survey import survey
@@ -31,6 +31,7 @@ _MARKED: Final = (  # the page's own words for "this is the text", the surest fi
     "#main-content, #maincontent, #content, #main, .main-content, .entry-content, .post-content, .article-body",
 )
 _ENOUGH: Final = 500  # characters of prose from which they count, and not all of the text
+_NEARLY_ALL: Final = 0.9  # the same for one without the page's heading
 _MOST: Final = 0.7  # share of the prose that a marked element must hold
 
 
@@ -62,8 +63,9 @@ def select(document: Document, *, is_article: bool = False) -> Selection:
         platform, node = found
         removed: Counter[str] = Counter()
         for clutter in node.select(f"{platform.clutter}, nav" if platform.clutter else "nav"):
-            removed["navigation"] += 1
-            clutter.extract()
+            if not is_in_code(clutter):  # `code` knows what stands beside lines
+                removed["navigation"] += 1
+                clutter.extract()
         return Selection(node=node, how=f"platform:{platform.name}", removed=removed)
     removed = remove_boilerplate(body, is_article=is_article)
     node, how = marked_part(body)
@@ -78,11 +80,12 @@ def select(document: Document, *, is_article: bool = False) -> Selection:
 def marked_part(body: Element) -> tuple[Element, str]:
     """Return the smallest element, by the page's own marks, that holds most of what there is to read."""
     prose, size = prose_of(body), len(body.text)
+    headings = body.select("h1")
     for selector in _MARKED:
         found = body.select(selector)
         if len(found) != 1:  # many articles are a list of them
             continue
         held = prose_of(found[0]) / prose if prose > _ENOUGH else len(found[0].text) / (size or 1)
-        if held >= _MOST:
+        if held >= (_MOST if not headings or found[0].select_one("h1") is not None else _NEARLY_ALL):
             return found[0], selector.split(",")[0]
     return body, "body"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _LITTLE: Final = 200  # letters of text from which a page that wants scripts says something without them
 _NOTHING: Final = 40  # the same for a page that merely has scripts: "Loading…", a name, a notice of copyright
 _MAX_NOTES: Final = 20
+_LOOKED_AT: Final = 20  # characters for each letter wanted, in which most pages have them
 _MARKUP: Final = 2_000  # characters of markup without a single letter from which something must be missing
 _ROOTS: Final = (
     "#root, #app, #__next, #__nuxt, #___gatsby, #svelte, #q-app, #ember-app, #main-outlet, #react-root, app-root, "
@@ -58,10 +59,13 @@ def _beginning(element: Element, size: int) -> str:
 
 
 def _asks(text: str) -> bool:
-    return _NAMED.search(text) is not None and _MESSAGE.search(text) is not None
+    return "java" in text.lower() and _NAMED.search(text) is not None and _MESSAGE.search(text) is not None
 
 
 def is_shell(text: str, markup: int, limit: int) -> bool:
     """Tell whether `text` is too little for a page of `markup` characters, given the limit that goes with its mark."""
+    letters = len("".join(text[: _LOOKED_AT * (limit + 1)].split()))
+    if letters >= limit and letters:
+        return False
     letters = len("".join(text.split()))
     return letters < limit or (letters == 0 and markup > _MARKUP)

@@ -87,10 +87,7 @@ class Block:
     chars: int = 0
     stops: int = 0  # marks at which a reader takes breath
     nodes: list[Text] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return " ".join(node.data for node in self.nodes)
+    text: str = ""
 
     @property
     def is_prose(self) -> bool:
@@ -112,45 +109,53 @@ def survey(root: Element) -> Survey:
 
     top = _box(root, None, root.tag)
     boxes, blocks = [top], []
-    repeats: Counter[tuple[int, tuple[str, str | None]]] = Counter()
+    repeats: dict[tuple[int, tuple[str, str | None]], int] = {}
     current: Block | None = None
-    stack: list[tuple[Iterator[Any], Box, bool, bool]] = [(iter(root.children), top, False, True)]
-    while stack:
-        children, box, in_link, is_border = stack[-1]
+    stack: list[tuple[Iterator[Any], Box, bool, bool]] = []
+    children: Iterator[Any] = iter(root.children)
+    box, in_link, is_border = top, False, True
+    while True:
         for child in children:
             if type(child) is Text:
                 text = child.data
                 words = len(text.split())
-                if words:
-                    words = max(words, len(text) // _LETTERS_A_WORD if not text.isascii() else 0)
+                if words:  # most texts are layout
+                    if not text.isascii():
+                        words = max(words, len(text) // _LETTERS_A_WORD)
                     if current is None or current.box is not box:
                         current = Block(box)
                         blocks.append(current)
                     current.words += words
-                    current.linked += words if in_link else 0
+                    if in_link:
+                        current.linked += words
                     current.nodes.append(child)
                 continue
             if type(child) is not Element:
                 continue
             tag = child.tag
             if tag in INLINE:
-                stack.append((iter(child.children), box, in_link or tag == "a", False))
+                stack.append((children, box, in_link, is_border))
+                children, in_link, is_border = iter(child.children), in_link or tag == "a", False
                 break
             if tag in _SILENT:
                 continue
             inner = _box(child, box, tag)
             inner.start = len(blocks)
             boxes.append(inner)
-            repeats[id(box), inner.look] += 1
+            alike = (id(box), inner.look)
+            repeats[alike] = repeats.get(alike, 0) + 1
             current = None
-            stack.append((iter(child.children), inner, in_link, True))
+            stack.append((children, box, in_link, is_border))
+            children, box, is_border = iter(child.children), inner, True
             break
         else:
-            stack.pop()
             if is_border:
                 current = None
+            if not stack:
+                break
+            children, box, in_link, is_border = stack.pop()
     _add_up(boxes, blocks)
-    return Survey(boxes, blocks, repeats)
+    return Survey(boxes, blocks, Counter(repeats))
 
 
 def _box(element: Element, parent: Box | None, tag: str) -> Box:
@@ -166,23 +171,33 @@ def _box(element: Element, parent: Box | None, tag: str) -> Box:
 @lru_cache(maxsize=8_192)
 def names_of(name: str) -> int:
     """Return the bits of what a class or an id hints at."""
-    spread = _CAMEL.sub("-", name).lower()
-    return sum(bit for bit, pattern in _PATTERNS if pattern.search(spread))
+    bits = 0
+    for word in name.split():  # the same words come in ever new combinations
+        bits |= _names_of_word(word)
+    return bits
+
+
+@lru_cache(maxsize=8_192)
+def _names_of_word(word: str) -> int:
+    spread = _CAMEL.sub("-", word).lower()
+    return sum([bit for bit, pattern in _PATTERNS if pattern.search(spread)])
 
 
 def _add_up(boxes: list[Box], blocks: list[Block]) -> None:
     for block in blocks:
-        text = block.text
+        words = block.words
+        block.text = text = " ".join([node.data for node in block.nodes])
         block.chars = len(text)
         block.stops = len(_SENTENCE.findall(text))
         box = block.box
-        box.words += block.words
+        box.words += words
         box.linked += block.linked
         box.blocks += 1
-        box.prose += block.words if block.is_prose else 0
+        box.prose += words if block.is_prose else 0
     for box in reversed(boxes):  # inner ones come after their parents
-        if box.parent is not None:
-            box.parent.words += box.words
-            box.parent.linked += box.linked
-            box.parent.blocks += box.blocks
-            box.parent.prose += box.prose
+        parent = box.parent
+        if parent is not None and box.blocks:
+            parent.words += box.words
+            parent.linked += box.linked
+            parent.blocks += box.blocks
+            parent.prose += box.prose

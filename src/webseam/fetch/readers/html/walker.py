@@ -20,7 +20,7 @@ from webseam.fetch.readers.html import (
     math,
 )
 from webseam.fetch.readers.html.inline import Run
-from webseam.fetch.readers.html.writer import SPACE, Leave, Writer
+from webseam.fetch.readers.html.writer import BLANK, SPACE, Leave, Writer
 
 _MAX_ADMONITIONS: Final = 4  # inside each other; a title is looked for in each
 _MAX_TRIES: Final = 200  # elements of a page that look like a formula and are none: each try reads all inside
@@ -39,21 +39,28 @@ class Walker(Writer):
         """Convert `root` and everything inside."""
         from turbohtml import Text
 
-        stack: list[tuple[Iterator[Any], Leave | None]] = [(iter((root,)), None)]
-        while stack:
-            children, leave = stack[-1]
+        stack: list[tuple[Iterator[Any], Leave | None]] = []
+        runs, text, enter = self.runs, self.text, self._enter
+        children: Iterator[Any] = iter((root,))
+        leave: Leave | None = None
+        while True:
             for child in children:
                 if type(child) is Text:
-                    self.text(child.data)
+                    data = child.data
+                    if runs or data.strip(BLANK):  # else layout between blocks, as half of all texts are
+                        text(data)
                     continue
-                ending = self._enter(child)
+                ending = enter(child)
                 if ending is not False:
-                    stack.append((iter(child.children), None if ending is True else ending))
+                    stack.append((children, leave))
+                    children, leave = iter(child.children), None if ending is True else ending
                     break
             else:
-                stack.pop()
                 if leave is not None:
                     leave()
+                if not stack:
+                    break
+                children, leave = stack.pop()
         if not self.is_cell:
             self.flush()
 
@@ -61,7 +68,7 @@ class Walker(Writer):
         tag: str | None = getattr(node, "tag", None)
         if tag is None:  # a document or a fragment is walked, a comment has no children
             return True
-        if node is self.skipped or (self.skipped is not None and node == self.skipped):
+        if self.skipped is not None and node == self.skipped:
             return False
         classes: str = node.attr("class") or ""
         name = node.attr("id") or (node.attr("name") if tag == "a" else None)

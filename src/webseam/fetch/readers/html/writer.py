@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from webseam.fetch.fences import fenced
 from webseam.fetch.readers.html import math
@@ -21,6 +21,7 @@ from webseam.fetch.readers.html.targets import Targets
 from webseam.fetch.types import Link
 
 SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
+BLANK: Final = " \t\n\r\f\xa0"  # the same characters
 
 Leave = Callable[[], None]
 
@@ -65,12 +66,15 @@ class Writer(ABC):
                 else:
                     self.add("text", part)
         elif text != " " or self.runs:
-            self.add("text", text)
+            if self.style is PLAIN and text:
+                self.runs.append(Run("text", text))
+            else:
+                self.add("text", text)
 
     def add(self, kind: Kind, text: str) -> None:
         if text:
             style = self.style
-            if style.link is not None and style.link.is_used:
+            if style is not PLAIN and style.link is not None and style.link.is_used:
                 style = Style(None, style.strong, style.emphasis, style.strike)
             self.runs.append(Run(kind, text, style))
 
@@ -78,7 +82,7 @@ class Writer(ABC):
         """End the paragraph; inside a heading or a cell, a break."""
         if not self.runs:
             return
-        if self.is_one_line():
+        if self.is_cell or self.in_heading:
             if self.runs[-1].kind != "break":
                 self.runs.append(Run("break", "\n"))
             return
