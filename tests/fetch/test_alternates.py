@@ -21,7 +21,8 @@ PAGE = "https://example.org/docs/start"
             "<LINK TYPE=text/markdown REL=alternate HREF=a.md>", ["https://example.org/docs/a.md"], id="unquoted"
         ),
         pytest.param(
-            '<link rel="alternate" type="text/plain" href="/a.txt"><link rel=alternate type="text/markdown" href="/a.md">',
+            '<link rel="alternate" type="text/plain" href="/a.txt">'
+            '<link rel=alternate type="text/markdown" href="/a.md">',
             ["https://example.org/a.md", "https://example.org/a.txt"],
             id="Markdown first",
         ),
