@@ -24,12 +24,13 @@ from tests.fetch import packages
 from tests.fetch.test_pdf import lines, make
 from webseam.errors import Outcome
 from webseam.fetch import worker
+from webseam.fetch.reading import MAX_MEMORY
 from webseam.fetch.types import Source, Unreadable
 from webseam.fetch.worker import run_in_worker
 
 DEADLINE = 18.0  # seconds; a page may take 20
-MEMORY = 256 * 1024 * 1024  # bytes of address space, as for any other page
-PDF_MEMORY = 96 * 1024 * 1024  # what native code takes can only be bounded from outside
+MEMORY = 256 * 1024 * 1024  # bytes of address space: more than readers are given, so that what they take is seen
+PDF_MEMORY = MAX_MEMORY  # what native code takes can only be bounded from outside
 PEAK = 100 * 1024 * 1024  # bytes over idle, the document included
 TEXT = 5 * 1024 * 1024  # bytes at which text is cut on its way
 FILE = 20 * 1024 * 1024  # bytes at which documents are
@@ -93,6 +94,7 @@ def _readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (package / "repeated.py").write_text(REPEATED, encoding="utf-8")
     monkeypatch.setattr(worker, "READERS", package.name)
     monkeypatch.syspath_prepend(str(tmp_path))
+    worker.close()  # a child that is warm from another test would look for readers elsewhere
     yield
     worker.close()  # each is measured in a child of its own
 
