@@ -628,3 +628,30 @@ def test_any_markup_is_read_or_refused(parts: list[str]) -> None:
     except Unreadable:
         markdown = ""
     assert markdown == "" or markdown.endswith("\n")
+
+
+_LINKS = "".join(f'<a href="/{number}">Link number {number}</a> ' for number in range(100))
+_LIST = "".join(f'<li><a href="/{number}">Link number {number}</a></li>' for number in range(20))
+_SAID = "A widget is frobnicated by turning its handle to the left until it clicks, and then once more."
+
+
+def read_html(page: str) -> str:
+    return read(Source(body=page.encode(), url="https://example.org/", media_type="text/html")).markdown
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        pytest.param(f"<nav>{_LINKS}</nav><main>{{}}</main>", id="nav beside a main part"),
+        pytest.param(f"<nav>{_LINKS}</nav>{{}}<footer>{_LINKS}</footer>", id="nav and foot"),
+        pytest.param(f"<header><ul>{_LIST}</ul></header><main>{{}}</main>", id="list in a header"),
+        pytest.param(f"<div class=menu><ul>{_LIST}</ul></div><div>{{}}</div>", id="menu by name"),
+    ],
+)
+def test_a_short_page_under_a_long_menu_is_what_the_page_says(around: str) -> None:
+    page = around.format(f"<h1>Widgets</h1><p>{_SAID}</p>")
+    assert read_html(page) == f"# Widgets\n\n{_SAID}\n"
+
+
+def test_a_page_of_nothing_but_links_keeps_them() -> None:
+    assert read_html(f"<nav>{_LINKS}</nav>").count("](") == 100

@@ -77,6 +77,7 @@ _KIND: Final = [  # what is counted, and the words for it; the first that matche
         ),
     )
 ]
+_SENTENCE: Final = 60  # characters of a paragraph that says something
 _ANY = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern in _KIND))
 _CAMEL = re.compile(r"(?<=[a-z]{3})(?=[A-Z][a-z]{2})")  # parts of words, and not of the hash behind them
 _BODY = re.compile(r"(?:^|[-_ ])(?:article|post|entry|story)[-_]{0,2}(?:body|content|text)(?:$|[-_ ])")
@@ -105,7 +106,7 @@ def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
     size = len(root.text) or 1
     main = _main(root)
     for element in each(root, LANDMARKS):
-        if _stays(element, size, _GREATER) and not _is_apart(element, main):
+        if _stays(element, size, _GREATER) and not (_is_apart(element, main) or _is_only_menu(element, root)):
             continue
         removed["navigation"] += 1
         element.extract()
@@ -114,7 +115,9 @@ def remove_boilerplate(root: Node, *, is_article: bool) -> Counter[str]:
             removed["related"] += 1
             aside.extract()
     for header in each(root, "header"):
-        if header.select_one("h1") is None and not _stays(header, size) and header.closest("article, main") is None:
+        if header.select_one("h1") is not None or header.closest("article, main") is not None:
+            continue
+        if not _stays(header, size) or _is_only_menu(header, root):
             removed["navigation"] += 1
             header.extract()
     removed["navigation"] += _remove_menus(root, size)
@@ -214,6 +217,16 @@ def _is_sure(element: Element, kind: str, name: str, main: Element | None) -> bo
     return _SURE.search(name) is not None and not is_in_code(element) and element.select_one("h1, main") is None
 
 
+def _is_only_menu(element: Element, root: Node) -> bool:
+    """Tell whether an element is links and nothing else, beside a sentence: a short page under a long menu."""
+    if element.parent is None or is_in_code(element) or _linked(element) < _ALL_LINKS:
+        return False
+    inside = set(element.iter_elements("p"))
+    return any(
+        len(one.text) >= _SENTENCE and _linked(one) < _FEW_LINKS for one in root.select("p") if one not in inside
+    )
+
+
 def _is_note(aside: Element) -> bool:
     """Tell whether an aside belongs to the text: a quotation, a footnote, a box with a remark."""
     if _NOTE.search(f"{aside.attr('class') or ''} {aside.attr('role') or ''}".lower()):
@@ -236,7 +249,7 @@ def _remove_menus(root: Node, size: int) -> int:
     for menu in menus:
         if menu.parent is None or len(menu.select("a")) < _MENU or _linked(menu) < _ALL_LINKS:
             continue
-        if not _stays(menu, size):
+        if not _stays(menu, size) or _is_only_menu(menu, root):
             count += 1
             menu.extract()
     return count
