@@ -1,8 +1,9 @@
 """Reading one page: site, page, and what may be tried when neither gives the text.
 
 Judging and dialling are the client's, bytes to Markdown the readers', cutting `present`'s; this is the order of it, and
-the one place that decides what a failure leads to. A refusal by the egress policy leads to nothing: it is final on
-every path, or a page could steer the next one to where the first was refused.
+the one place that decides what a failure leads to. A refusal by the egress policy of the page, or of where it leads,
+leads to nothing: it is final, or a page could choose the way that refuses least. (Where a site's API may not be dialled
+the page itself is judged and read: it has chosen neither.)
 """
 
 from __future__ import annotations
