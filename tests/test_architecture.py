@@ -37,7 +37,19 @@ LAYERS = (
     ("local",),  # below the providers: one of them is made of it
     ("resilience",),
     ("net", "process"),
-    ("config", "settings_file", "schema", "secrets", "model", "errors", "text", "domains", "links", "version"),
+    (
+        "config",
+        "settings_file",
+        "schema",
+        "secrets",
+        "model",
+        "errors",
+        "text",
+        "domains",
+        "links",
+        "version",
+        "shared_file",
+    ),
 )
 RANKS = {name: len(LAYERS) - row for row, names in enumerate(LAYERS) for name in names}
 

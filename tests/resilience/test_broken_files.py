@@ -213,7 +213,7 @@ def test_creating_the_file_waits_for_others_who_do_and_gives_up_in_the_end(
     path: Path, opened: Open, warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BUSY", 0.0)
-    monkeypatch.setattr(module, "CREATE_PATIENCE", 0.05)
+    monkeypatch.setattr("webseam.shared_file.CREATE_PATIENCE", 0.05)
     path.parent.mkdir()
     with raw(path) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -33,6 +33,7 @@ from webseam.net.answer import limit
 from webseam.net.cache_rules import Stored
 from webseam.net.message import Headers, RawHeaders, Request
 from webseam.net.redact import redact_url
+from webseam.shared_file import is_busy
 
 __all__ = ["Memory", "ResponseCache", "memory_of"]
 
@@ -265,7 +266,7 @@ class ResponseCache:
     def _degrade(self, error: sqlite3.Error) -> None:
         """Go without the file: for a while where another process holds it, else for good."""
         with self._lock:
-            busy = cache_file.is_busy(error)
+            busy = is_busy(error)
             self._back_at = max(self._back_at, time.monotonic() + BUSY_REST if busy else math.inf)
             first, self._warned = not self._warned, True
         if first:

@@ -9,23 +9,19 @@ for now; a row that was damaged is only missing.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 import sqlite3
-import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from webseam import shared_file
 from webseam.net.cache_rules import Stored, Varied
 from webseam.net.message import Headers, RawHeaders
+from webseam.shared_file import transaction
 
 SCHEMA = 1  # PRAGMA user_version; a file with a higher one belongs to a newer webseam and is left alone
-CREATE_PATIENCE = 0.5  # seconds for processes that create the same file together
-CREATE_PAUSE = 0.005  # seconds between two tries to do so
-WAL_LIMIT = 4 * 2**20  # bytes the write-ahead log keeps on disk after a checkpoint
 PAGE = 4096  # bytes; an entry fills whole pages, so it is counted in them
 PACK_FROM = 512  # bytes; below, packing saves less than a page has to spare
 PACK_LEVEL = 1  # 370 pages: 7 ms per MB to 19 % of it; level 6 takes 25 ms to come to 15 %
@@ -58,10 +54,6 @@ VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 _RENEW = "UPDATE answers SET headers = ?, asked = ?, heard = ?, used = ? WHERE number = ? AND url = ?"
 
 
-class ForeignFile(sqlite3.DatabaseError):
-    """The file is not one this version may write to."""
-
-
 class Row:
     """What stands in the file about an answer, without its body."""
 
@@ -79,82 +71,7 @@ def connect(path: Path, *, busy: float) -> sqlite3.Connection:
     Raises:
         sqlite3.Error: it cannot be used.
     """
-    try:
-        _create(path)
-    except OSError as error:
-        raise sqlite3.OperationalError(str(error)) from error
-    db = sqlite3.connect(path, timeout=busy, isolation_level=None, check_same_thread=False)
-    try:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            _create_tables(db)
-        elif version != SCHEMA:
-            raise ForeignFile(f"it has schema {version}, this webseam knows {SCHEMA}")
-        db.execute("PRAGMA synchronous = NORMAL")  # OFF could leave a corrupt file after a power cut
-        db.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _create(path: Path) -> None:
-    """Create the file 0600 before SQLite does with the umask of the day; its companions take over the mode."""
-    if path.exists():
-        return
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-
-
-def _create_tables(db: sqlite3.Connection) -> None:
-    if _has_tables(db) and db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        raise ForeignFile("it belongs to another program")
-    give_up = time.monotonic() + CREATE_PATIENCE
-    while True:  # the busy timeout does not cover this switch
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            break
-        except sqlite3.OperationalError as error:
-            if not is_busy(error) or time.monotonic() >= give_up:
-                raise
-        time.sleep(CREATE_PAUSE)
-    with _transaction(db):
-        if not _has_tables(db):  # another process may have been faster
-            for statement in _statements(_TABLES):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Yield the statements of a script; `executescript` would end the transaction they are to stand in."""
-    statement = ""
-    for part in script.split(";"):
-        statement += part + ";"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _has_tables(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-
-
-@contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def is_busy(error: Exception) -> bool:
-    """Return whether another process only held the file too long."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return shared_file.connect(path, busy=busy, tables=_TABLES, schema=SCHEMA)
 
 
 def find(db: sqlite3.Connection, url: str) -> list[Row]:
@@ -206,7 +123,7 @@ def add(db: sqlite3.Connection, stored: Stored, *, used: float, limit: int) -> N
     varied = json.dumps(stored.varied)
     times = (stored.asked_at, stored.heard_at, stored.body_at, used)
     row = (stored.url, varied, stored.status, headers, *times, len(stored.body), packed, size)
-    with _transaction(db):
+    with transaction(db):
         # Not REPLACE: it runs no trigger for what it removes unless a pragma of the connection says so.
         db.execute("DELETE FROM answers WHERE url = ? AND varied = ?", (stored.url, varied))
         number = db.execute(_ADD, row).lastrowid

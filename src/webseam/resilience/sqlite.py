@@ -19,12 +19,13 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from webseam.resilience.later import Name, WriteBehind
 from webseam.resilience.store import Document, Entry, Late, MemoryStore
+from webseam.shared_file import connect, is_busy, transaction
 
 __all__ = ["SqliteStore"]
 
@@ -36,14 +37,11 @@ SCHEMA = 1  # PRAGMA user_version; a file with a higher one belongs to a newer w
 BUSY = 0.2  # seconds a call waits for another process's write; writes take microseconds, so longer means it is stuck
 BUSY_BACKGROUND = 2.0  # seconds, in the thread nobody waits for
 BUSY_REST = 30.0  # seconds in memory after a wait in vain, so that a stuck process costs BUSY this often at most
-CREATE_PATIENCE = 0.5  # seconds for processes that create the same file together; later calls never wait this long
-CREATE_PAUSE = 0.005  # seconds between two tries to do so
 LOOK_EVERY = 1.0  # seconds between two looks whether the file is still the one we opened
 PRUNE_EVERY = 256  # writes between two deletions of rows past their time; the first write of a process does one too
 PRUNE_MOST = 200  # rows that one deletion takes, so that it stays well under a millisecond
 MAX_LATER = 4_000  # documents of put_later that stay in the file
 MAX_LATER_SIZE = 24 * 2**20  # bytes of them; the file stays below about twice that
-WAL_LIMIT = 4 * 2**20  # bytes the write-ahead log keeps on disk after a checkpoint
 
 _TABLES = """
 CREATE TABLE entries(
@@ -130,7 +128,7 @@ class SqliteStore:
         self._later.drop(name)
 
         def work(db: sqlite3.Connection) -> T:
-            with _transaction(db):
+            with transaction(db):
                 entry = _select(db, name)
                 now = self._clock()
                 new, answer = change(entry.read(now, ahead=ahead) if entry else None)
@@ -190,7 +188,7 @@ class SqliteStore:
                     memory.keep((space, key), Entry(*columns))
         self._disconnect()
         # Another process that holds the lock too long will end some day; nothing else repairs itself.
-        self._back_at = time.monotonic() + BUSY_REST if _is_busy(error) else math.inf
+        self._back_at = time.monotonic() + BUSY_REST if is_busy(error) else math.inf
         if not self._warned:
             self._warned = True
             self._warn(
@@ -213,7 +211,7 @@ class SqliteStore:
                 self._write_to_file(batch)
                 return
             except sqlite3.Error as error:
-                if _is_busy(error):
+                if is_busy(error):
                     return  # it is only a cache, and the next batch may fare better
                 with self._lock:
                     memory = self._memory = self._memory or self._degrade(error)
@@ -221,7 +219,7 @@ class SqliteStore:
             memory.keep(name, entry)
 
     def _write_to_file(self, batch: Mapping[Name, Entry]) -> None:
-        with contextlib.closing(_open(self._path, busy=BUSY_BACKGROUND)) as db, _transaction(db):
+        with contextlib.closing(_open(self._path, busy=BUSY_BACKGROUND)) as db, transaction(db):
             db.executemany(_PUT, [_row(name, entry) for name, entry in batch.items()])
             _run(db, _PRUNE, (self._clock(), PRUNE_MOST))
             count, size = db.execute(_WEIGHT).fetchone()
@@ -244,82 +242,8 @@ class SqliteStore:
         self._later.reset()
 
 
-class _ForeignFile(sqlite3.DatabaseError):
-    """The file is not one this version may write to."""
-
-
 def _open(path: Path, *, busy: float) -> sqlite3.Connection:
-    try:
-        _create_file(path)
-    except OSError as error:
-        raise sqlite3.OperationalError(str(error)) from error
-    db = sqlite3.connect(path, timeout=busy, isolation_level=None, check_same_thread=False)
-    try:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version == 0:
-            _create_tables(db)
-        elif version != SCHEMA:
-            raise _ForeignFile(f"it has schema {version}, this webseam knows {SCHEMA}")
-        # In WAL mode NORMAL syncs only when the log is copied back, every thousand pages. OFF would save that and
-        # could leave a corrupt file after a power cut; FULL would sync every write for facts that are worth minutes.
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _create_file(path: Path) -> None:
-    """Create the file 0600 before SQLite does with the umask of the day; its companions take over the mode.
-
-    An existing file is not opened here: closing it again would drop this process's SQLite locks on it (POSIX).
-    """
-    if path.exists():
-        return
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-
-
-def _create_tables(db: sqlite3.Connection) -> None:
-    if _has_tables(db) and db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        raise _ForeignFile("it belongs to another program")
-    _use_log(db)
-    with _transaction(db):
-        if not _has_tables(db):  # another process may have been faster
-            for statement in _TABLES.split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
-
-
-def _use_log(db: sqlite3.Connection) -> None:
-    """Switch to WAL mode. The busy timeout does not cover this switch, so several processes at once need patience."""
-    give_up = time.monotonic() + CREATE_PATIENCE
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() >= give_up:
-                raise
-        time.sleep(CREATE_PAUSE)
-
-
-def _has_tables(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-
-
-@contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
+    return connect(path, busy=busy, tables=_TABLES, schema=SCHEMA)
 
 
 def _run(db: sqlite3.Connection, statement: str, values: tuple[object, ...]) -> int:
@@ -341,10 +265,6 @@ def _identity(path: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (status.st_dev, status.st_ino)
-
-
-def _is_busy(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 _REMEDIES = {
