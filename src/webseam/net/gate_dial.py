@@ -127,16 +127,9 @@ class Dialler(Backend):
             detail = f"the proxy refused a connection to {{host}}: {said}"
             raise exchange.failed(Outcome.NETWORK, "proxy", detail, hint="check net.proxy")
 
-    async def _dial(self, address: str, port: int) -> Stream | OSError:
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(self._connect_timeout):
-                _, stream = await loop.create_connection(lambda: _Carried(self.contexts, self.opened), address, port)
-        except OSError as error:  # TimeoutError is one
-            return error
-        stream.peer = address
-        return stream
+    def _new_stream(self) -> Stream:
+        return _Carried(self.contexts, self.opened)
 
     def _handed(self, stream: Stream) -> Pair:
-        assert isinstance(stream, _Carried)  # noqa: S101 - `_dial` above made it
+        assert isinstance(stream, _Carried)  # noqa: S101 - `_new_stream` made it
         return stream.hand_over(self._limit)

@@ -242,11 +242,15 @@ class Backend(AsyncNetworkBackend):
                 task.add_done_callback(_close_unwanted)
                 task.cancel()
 
+    def _new_stream(self) -> Stream:
+        """Return what a connection is read and written through."""
+        return Stream(self.contexts, self.opened)
+
     async def _dial(self, address: str, port: int) -> Stream | OSError:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._connect_timeout):
-                _, stream = await loop.create_connection(lambda: Stream(self.contexts, self.opened), address, port)
+                _, stream = await loop.create_connection(self._new_stream, address, port)
         except OSError as error:  # TimeoutError is one
             return error
         stream.peer = address

@@ -22,7 +22,6 @@ from webseam.fetch.types import Reading
 from webseam.schema import Setting
 
 MAX_PAGE: Final = 6 * 1024 * 1024  # bytes of a watch page; most are 1 MiB
-MAX_CHAPTERS: Final = 100
 PARAGRAPH: Final = 60_000  # milliseconds of speech under one time mark
 _ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _PLAYER = re.compile(r"\bytInitialPlayerResponse\s{0,5}=\s{0,5}(?=\{)")
