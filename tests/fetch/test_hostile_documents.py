@@ -57,11 +57,15 @@ def read(source, *, reader, seconds, sample):
     except Unreadable:
         pass
     idle = peak() - len(source.body)
+
+    def taken():  # the system counts in steps for each processor, so that a peak can seem to go down a little
+        return max(0, peak() - idle)
+
     try:
         reading = module.read(source, **options)
     except Unreadable as error:
-        raise Unreadable(error.detail, outcome=error.outcome, hint=str(peak() - idle)) from None
-    reading.removed["peak"] = peak() - idle
+        raise Unreadable(error.detail, outcome=error.outcome, hint=str(taken())) from None
+    reading.removed["peak"] = taken()
     return reading
 """
 
@@ -531,7 +535,7 @@ async def test_a_hostile_document_is_read_or_refused_within_time_and_memory(
     assert len(body) <= FILE + 1_000_000
     answer, peak = await read(reader, body, media_type)
     assert expected in answer
-    assert 0 <= peak < PEAK
+    assert peak < PEAK
 
 
 # fmt: off

@@ -79,7 +79,8 @@ async def fetch_twice(cache: ResponseCache) -> int:
 
 
 async def urls(cache: ResponseCache, *asked: str) -> list[str]:
-    """Return those URLs of which something is kept."""
+    """Return those URLs of which something is kept once all is written: making room takes what others stood in."""
+    await asyncio.to_thread(cache.flush)
     return [url for url in asked if await cache.find(url)]
 
 
