@@ -29,7 +29,8 @@ MAX_FUNCTION = (
 # An import goes to the same layer or to one further down this list, for types too.
 LAYERS = (
     ("__init__", "__main__"),  # the public names and `python -m`: both only point at what is below
-    ("fronts",),
+    ("fronts", "adapters"),
+    ("tools", "setup"),
     ("blocking",),
     ("web",),
     ("search", "fetch", "answer", "vision"),

@@ -129,7 +129,7 @@ async def test_the_command_line_stops_at_a_budget_with_the_exit_code_of_quota() 
 async def test_a_project_file_cannot_lift_a_budget(tmp_path: Path) -> None:
     (tmp_path / "webseam.toml").write_text("[budget]\nmax_calls_day = 1000000\n[exa]\nmax_calls_day = 1000000\n")
     async with AsyncWeb(folder=tmp_path) as own:
-        limits = (own.limits_in_all(), own.limits_of("exa"))
+        limits = (own.limits_of(), own.limits_of("exa"))
         told = own.settings().warnings
     assert [limit.none for limit in limits] == [True, True]
     assert [warning.split(": ", 1)[1].split(" because")[0] for warning in told] == [

@@ -109,6 +109,20 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
         Setting(name="browser", kind="switch", default=True, help="use a browser where a page needs one, if installed"),
         Setting(name="browser_path", guarded=True, help="the browser's program; else the first that is found"),
     ),
+    "mcp": (
+        Setting(
+            name="structured",
+            kind="switch",
+            default=False,
+            help="send the response object along with the text; some clients then drop the text",
+        ),
+        Setting(name="api_key", secret=True, guarded=True, help="the key a client must send over HTTP"),
+        Setting(name="hosts", kind="list", guarded=True, help="further Host values that are served over HTTP"),
+        Setting(name="origins", kind="list", guarded=True, help="further Origin values that are served over HTTP"),
+        Setting(
+            name="concurrency", kind="whole", default=16, low=1, high=1000, guarded=True, help="calls over HTTP at once"
+        ),
+    ),
     "budget": _budget("of all providers together; days and months are those of UTC"),
     "state": (
         # guarded: budgets are counted in this file, and a project could lift those of the user

@@ -56,6 +56,12 @@ def check_key(value: str) -> str:
     return key
 
 
+def key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files that variables name as holding a key. Told by their names: asking would load all providers."""
+    named = (environment[name].strip() for name in environment if name.endswith("_KEY_FILE"))
+    return tuple(Path(place).expanduser() for place in named if place)
+
+
 class SavedKeys:
     """The keys kept by `webseam key set`."""
 

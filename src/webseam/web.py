@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, Unpack, overload
 
 from webseam import providers
 from webseam.config import Settings, SettingsSource, cache_folder, call_settings, file_stamp, state_folder
-from webseam.errors import ProviderError, RequestError
+from webseam.errors import ProviderError
 from webseam.fetch.evidence import check_reading, read_hits
 from webseam.fetch.options import FetchOptions, Urls, carry_out
 from webseam.fetch.sections import schema_of, sections
@@ -35,7 +35,7 @@ from webseam.search.exchange import Services
 from webseam.search.library import Library
 from webseam.search.overview import ProviderState, states
 from webseam.search.route import Plan, is_lasting, plan
-from webseam.secrets import Key, SavedKeys, check_key
+from webseam.secrets import Key, SavedKeys, check_key, key_files
 
 if TYPE_CHECKING:
     from webseam.fetch.service import Fetching
@@ -64,6 +64,7 @@ class AsyncWeb:
         progress: called from a worker thread while the local index is built.
         warn: called with one sentence when something works less well than it should; default: nothing.
         resolver: names to addresses for pages, `async (host, port) -> addresses`; the system's by default.
+        own: `address:port` pairs this program listens on; no page is read from there.
 
     Use as an async context manager, or call `aclose`.
     """
@@ -77,6 +78,7 @@ class AsyncWeb:
         progress: Callable[[Progress], None] | None = None,
         warn: Callable[[str], None] | None = None,
         resolver: Resolver | None = None,
+        own: Iterable[str] = (),
     ) -> None:
         given = settings or {}
         self._source = SettingsSource(
@@ -90,9 +92,9 @@ class AsyncWeb:
         self._current = self._snapshot = Settings()
         self._plans: dict[object, Plan] = {}
         self._warn = warn or _ignore
-        self._resolver = resolver
+        self._egress: dict[str, Any] = {"resolver": resolver, "own": tuple(own)}
         self.saved_keys = SavedKeys(self._source.environment)
-        self._key_files = _key_files(self._source.environment)
+        self._key_files = key_files(self._source.environment)
         first = self.settings()
         environment = first.environment
         self._warned: set[str] = set()
@@ -178,14 +180,10 @@ class AsyncWeb:
 
         return await keep_key(one, value, settings, self.saved_keys, self.health, diagnose=tried if verify else None)
 
-    def limits_of(self, provider: str) -> Limits:
-        """Return the budget of one provider."""
+    def limits_of(self, provider: str | None = None) -> Limits:
+        """Return the budget of one provider, or of all together."""
         settings = self.settings()
-        return limits_of(providers.get(provider, settings.named), settings)
-
-    def limits_in_all(self) -> Limits:
-        """Return the budget of all providers together."""
-        return limits_in_all(self.settings())
+        return limits_of(providers.get(provider, settings.named), settings) if provider else limits_in_all(settings)
 
     async def diagnose(self, provider: str, *, key: str | None = None, timeout: float = 15.0) -> Diagnosis:
         """Send one small search to `provider` over the lane that searches use, and say how far it came.
@@ -193,7 +191,7 @@ class AsyncWeb:
         Args:
             key: tried in place of the one that is set up; nothing is kept of it.
         """
-        from webseam.search.diagnose import diagnose
+        from webseam.search.diagnose import diagnose_choice
 
         settings = self.settings()
         self._settle()
@@ -201,16 +199,8 @@ class AsyncWeb:
             found = self.plan(provider)
         else:
             found = plan(provider, settings, self.saved_keys, key=Key(check_key(key), "the call"))
-        if found.kind != "one":
-            raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
         self._tell((self.saved_keys.warning, *found.notices))
-        deadline = Deadline.after(timeout)
-        with_key = [one for one in found.candidates if key is None or one.config.key]  # others would say nothing of it
-        for candidate in with_key or found.candidates:
-            diagnosis = await diagnose(candidate, self._services, deadline)
-            if diagnosis.outcome.answered:
-                break
-        return diagnosis
+        return await diagnose_choice(provider, found, self._services, timeout, with_key=key is not None)
 
     async def search(
         self,
@@ -291,6 +281,23 @@ class AsyncWeb:
             return response
         return replace(response, query=request.query, took=round(time.monotonic() - started, 4))
 
+    async def search_docs(
+        self, query: str, *, package: str | None = None, count: int = 10, timeout: float | None = None
+    ) -> SearchResponse:
+        """Search the documentation installed on this machine, of one package if one is named. Sends nothing.
+
+        Raises:
+            RequestError: the input is wrong. ProviderError: the index cannot be read, or not in time.
+        """
+        from webseam.search.documentation import search_docs
+
+        settings = self.settings()
+        deadline = Deadline.after(seconds_of(timeout, float(settings.get("search", "timeout"))))
+        chosen = self._plan(settings, providers.on_this_machine(), None)
+        patient = self._shows_progress and timeout is None
+        request = SearchRequest(query=query, count=count)
+        return await search_docs(chosen, self.library, request, deadline, package=package, patient=patient)
+
     @overload
     async def fetch(self, url: str, **options: Unpack[FetchOptions]) -> Page: ...
 
@@ -323,9 +330,7 @@ class AsyncWeb:
         if self._fetching is None:
             from webseam.fetch.service import Fetching
 
-            self._fetching = Fetching(
-                self._services, self.health, self.saved_keys, warn=self._warn, resolver=self._resolver
-            )
+            self._fetching = Fetching(self._services, self.health, self.saved_keys, warn=self._warn, **self._egress)
         return self._fetching
 
     def _pass_on(self, settings: Settings) -> None:
@@ -382,12 +387,6 @@ class AsyncWeb:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-def _key_files(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files that variables name as holding a key. Told by their names: asking would load all providers."""
-    named = (environment[name].strip() for name in environment if name.endswith("_KEY_FILE"))
-    return tuple(Path(place).expanduser() for place in named if place)
 
 
 def _listed(domains: Iterable[str]) -> Any:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from webseam.errors import Outcome, ProviderError, TransportError, WebSeamError
+from webseam.errors import Outcome, ProviderError, RequestError, TransportError, WebSeamError
 from webseam.model import SearchRequest
 from webseam.resilience.deadline import Deadline
 from webseam.search.asked import advice, of_route, unreadable
 from webseam.search.exchange import Exchange, Services
 from webseam.search.prepare import prepare
-from webseam.search.route import Candidate
+from webseam.search.route import Candidate, Plan
 
 PROBE = SearchRequest(query="example domain", count=1)
 
@@ -39,6 +39,28 @@ class Diagnosis:
     hint: str | None = None
     hits: int = 0
     remark: str = ""
+
+
+async def diagnose_choice(
+    provider: str, chosen: Plan, services: Services, timeout: float, *, with_key: bool
+) -> Diagnosis:
+    """Ask the routes of one provider in turn until one answers, within `timeout` seconds.
+
+    Args:
+        with_key: only the routes that send a key: it is the key that is tried.
+
+    Raises:
+        RequestError: `provider` names several.
+    """
+    if chosen.kind != "one":
+        raise RequestError("provider", f"{provider!r:.60} is not one provider", hint="name one at a time")
+    deadline = Deadline.after(timeout)
+    keyed = [one for one in chosen.candidates if not with_key or one.config.key]
+    for candidate in keyed or chosen.candidates:
+        diagnosis = await diagnose(candidate, services, deadline)
+        if diagnosis.outcome.answered:
+            break
+    return diagnosis
 
 
 async def diagnose(candidate: Candidate, services: Services, deadline: Deadline) -> Diagnosis:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from webseam.config import nearest
 from webseam.errors import Outcome, ProviderError
 from webseam.model import Attempt, SearchHit, SearchRequest
 from webseam.providers.base import Provider
@@ -66,8 +67,9 @@ class Library:
         *,
         strict: bool = False,
         patient: bool = False,
+        package: str | None = None,
     ) -> Asked:
-        """Answer from the index. Raises nothing but cancellation."""
+        """Answer from the index, of one package if one is named. Raises nothing but cancellation."""
         try:
             notes = _notes(provider, search, strict=strict)
         except ProviderError as error:
@@ -80,7 +82,7 @@ class Library:
             return _ended(provider, Outcome.TIMEOUT, started, "the index was busy with another search")
         try:
             loop = asyncio.get_running_loop()
-            worker = loop.run_in_executor(None, self._work, search, NEVER if patient else deadline)
+            worker = loop.run_in_executor(None, self._work, search, NEVER if patient else deadline, package)
             try:
                 done, _ = await asyncio.wait([worker], timeout=None if patient else deadline.remaining() + _GRACE)
             except asyncio.CancelledError:
@@ -108,7 +110,7 @@ class Library:
         await asyncio.wait([worker])
         worker.exception()  # looked at, so that an interrupted build is not reported as forgotten
 
-    def _work(self, search: SearchRequest, deadline: Deadline) -> Findings:
+    def _work(self, search: SearchRequest, deadline: Deadline, package: str | None) -> Findings:
         index = self.open()
         notes: list[str] = []
         complete = True
@@ -119,7 +121,20 @@ class Library:
             notes += refreshed.warnings
             complete = refreshed.complete
         skip = (search.page - 1) * search.count
-        return index.search(search.query, count=skip + search.count)[skip:], notes, complete
+        hits = index.search(search.query, count=skip + search.count, package=package)[skip:]
+        if package and not hits:
+            notes += _missing(index, package)
+        return hits, notes, complete
+
+
+def _missing(index: LocalIndex, package: str) -> list[str]:
+    """Return what to say of a package that is not in the index: that nothing was found would be half the truth."""
+    names = {source.name.lower().replace("_", "-"): source.name for source in index.list_sources()}
+    wanted = package.lower().replace("_", "-")
+    if wanted in names:
+        return []
+    close = nearest(wanted, names)
+    return [f"{package!r:.80} is not installed here" + (f"; {names[close]!r} is" if close else "")]
 
 
 def _notes(provider: Provider, search: SearchRequest, *, strict: bool) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from webseam.fetch.fences import fenced
 from webseam.model import Attempt, SearchHit, SearchResponse
 from webseam.text import clip, squeeze
 
@@ -22,8 +23,13 @@ _MARKDOWN_SPECIALS: Final = str.maketrans({character: "\\" + character for chara
 _LINK_SPECIALS: Final = str.maketrans({character: "\\" + character for character in "\\`[]<>"})
 
 
-def for_model(response: SearchResponse) -> str:
-    """Return Markdown for a model: a numbered list, then one line on who answered, what was dropped and what to do."""
+def for_model(response: SearchResponse, *, step: str | None = None, whole_passages: bool = False) -> str:
+    """Return Markdown for a model: a numbered list, then one line on who answered, what was dropped and what to do.
+
+    Args:
+        step: what to do next when nothing came, where the caller knows better.
+        whole_passages: show the passages of hits with their lines as they stand, as documentation needs it.
+    """
     blocks = []
     if response.answer:
         blocks.append(f"Answer by the provider: {_escape(squeeze(response.answer))}")
@@ -35,8 +41,10 @@ def for_model(response: SearchResponse) -> str:
         text = clip(squeeze(hit.snippet or " ".join(hit.passages[:_PASSAGES_SHOWN])), MODEL_SNIPPET)
         if text:
             lines.append(f"    {_escape(text)}")
+        if whole_passages:
+            lines += [fenced(passage) for passage in hit.passages]
         blocks.append("\n".join(lines))
-    blocks.append(" ".join(summary(response)).translate(_LINK_SPECIALS))
+    blocks.append(" ".join(summary(response, step=step)).translate(_LINK_SPECIALS))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -80,7 +88,7 @@ def _escape(text: str) -> str:
     return text.translate(_MARKDOWN_SPECIALS)
 
 
-def summary(response: SearchResponse) -> list[str]:
+def summary(response: SearchResponse, *, step: str | None = None) -> list[str]:
     """Return sentences on who answered, what was left out, and the next step when nothing came."""
     names = ", ".join(dict.fromkeys(name for hit in response.hits for name in hit.providers))
     said = []
@@ -99,7 +107,7 @@ def summary(response: SearchResponse) -> list[str]:
     failed = failures(response.attempts)
     if failed and response.hits:
         said.append(f"Did not answer: {failed}.")
-    step = next_step(response)
+    step = step or next_step(response)
     if step:
         said.append(step)
     return said
