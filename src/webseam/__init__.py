@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+    from webseam import tools
     from webseam.blocking import Web
     from webseam.errors import (
         AllProvidersFailed,
@@ -61,6 +62,7 @@ __all__ = [
     "fetch",
     "read",
     "search",
+    "tools",
 ]
 
 _MODULE_OF = {
@@ -85,11 +87,13 @@ _MODULE_OF = {
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "tools":
+        return import_module("webseam.tools")
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     value = globals()[name] = getattr(import_module(module), name)
     return value
 

@@ -64,7 +64,8 @@ WEB_SEARCH: Final = Tool(
     title="Search the web",
     description=(
         "Search the web. Returns numbered hits with URL, date and snippet; the last line says who answered, what was"
-        " left out and what to try when nothing came. Set read to get the passages that matter from the first hits at once."
+        " left out and what to try when nothing came. Set read to get the passages that matter from the first hits at"
+        " once."
     ),
     parameters=_schema(
         ("query",),
