@@ -64,6 +64,12 @@ DIALLING_CALLS = frozenset(
     " create_server create_unix_server start_server start_unix_server start_tls sock_connect sock_connect_ex"
     " getaddrinfo getnameinfo gethostbyname".split()
 )
+# What listens: an agent over MCP or HTTP is answered by a front, and by nothing below one. Of the SDK of MCP only the
+# side that answers; its client would be a second way out.
+LISTENS = frozenset("mcp mcp_types uvicorn starlette sse_starlette".split())
+MAY_LISTEN = frozenset({"webseam.fronts.mcp"})
+BINDS = {"webseam.fronts.mcp.http": "socket"}  # the address is taken before the server starts, so that it is known
+ANSWERS = frozenset({"mcp.server", "mcp.types", "mcp.shared"})
 STARTS = frozenset("subprocess multiprocessing concurrent.futures.process pty webbrowser".split())
 STARTING_CALLS = re.compile(
     r"os\.(system|popen|fork|forkpty|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile)"
@@ -241,6 +247,29 @@ def test_only_net_can_reach_a_network() -> None:
         for module in modules()
         if module.layer != "net"
         for line, name in what_dials(module.tree)
+        if BINDS.get(module.name) != name
+    ]
+    assert offenders == []
+
+
+def test_what_takes_an_address_connects_to_none() -> None:
+    called = {
+        (module.name, node.attr)
+        for module in modules()
+        if module.name in BINDS
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and node.attr.startswith(("connect", "send", "create_connection"))
+    }
+    assert called == set()
+
+
+def test_only_fronts_listen_and_with_no_client_beside() -> None:
+    offenders = [
+        at(module, line, name)
+        for module in modules()
+        for line, name in imported(module.tree)
+        if is_in(name, LISTENS)
+        and not (is_in(module.name, MAY_LISTEN) and (not is_in(name, frozenset({"mcp"})) or is_in(name, ANSWERS)))
     ]
     assert offenders == []
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import webseam
+from tests.fetch.test_fetch import public
 from tests.fetch.world import PAGE, PARAGRAPH, html, web
 from tests.search.test_library import Shelf
 from tests.search.world import Gate, fakes, found, numbered
@@ -98,19 +99,16 @@ async def test_a_failure_may_be_tried_again_without_a_word_about_it() -> None:
 
 async def test_a_search_can_read_its_first_hits_in_the_same_call() -> None:
     async with World() as world:
-        url = world.route("GET", "/widgets", PAGE)
-        services = fakes(world, searxng=(200, {}, {"results": [{"url": url, "title": "Widgets", "content": "c"}]}))
-        own = AsyncWeb(
-            {"fetch.allow": ["127.0.0.0/8"], "search.provider": "searxng"},
-            environment={**os.environ, **services.environment("searxng")},
-            resolver=world.names,
-        )
-        async with own:
-            hits = await own.search("turn the handle")
-            result = await Toolbox(own).call("web_search", {"query": "turn the handle", "read": 1})
-    # A private address is dropped from the hits whatever `fetch.allow` says, so there is nothing to read.
-    assert hits.outcome is Outcome.FILTERED
-    assert (result.outcome, result.pages) == (Outcome.FILTERED, ())
+        pages = public(world, "hits.example", "127.77.4.1")
+        url = pages.route("GET", "/widgets", PAGE)
+        world.route("POST", "/search", (200, {}, {"results": [{"url": url, "title": "Widgets"}]}))
+        settings: dict[str, Any] = {"search__provider": "tavily", "tavily__base_url": world.url}
+        settings |= {"tavily__api_key": "tvly-test-key-of-no-use", "fetch__allow": ["hits.example"]}
+        async with web(world, **settings) as own:
+            result = await Toolbox(own).call("web_search", {"query": "spring under tension", "read": 1, "count": 1})
+    assert result.text.startswith(f"[1] Widgets\n    {url}\n")
+    assert PARAGRAPH in result.text
+    assert (result.outcome, [page.url for page in result.pages]) == (Outcome.OK, [url])
 
 
 async def test_a_page_is_framed_markdown() -> None:

@@ -26,6 +26,8 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "doctor": ("checks", "doctor", "Check each configured provider over the real lane."),
     "config": ("settings", "config", "Show and change settings."),
     "index": ("index", "index", "The documentation of what is installed here."),
+    "mcp": ("mcp", "mcp", "Serve the tools to an agent over MCP."),
+    "setup": ("setup", "setup", "Give the tools to the agents installed here."),
     "completion": ("settings", "completion", "Print the completion script of a shell."),
 }
 
