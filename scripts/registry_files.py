@@ -2,8 +2,8 @@
 
 Usage: python scripts/registry_files.py [--check] [--bundle FOLDER]
 
-Writes server.json (for the MCP registry) and bundle/manifest.json with bundle/pyproject.toml (for desktop clients). With
---check it only says whether they are current (exit 1 when one is not). With --bundle it also packs the bundle, as
+Writes server.json (for the MCP registry) and bundle/manifest.json with bundle/pyproject.toml (for desktop clients).
+With --check it only says whether they are current (exit 1 when one is not). With --bundle it also packs the bundle, as
 FOLDER/webseam-VERSION.mcpb: a zip file with the same bytes for the same version.
 """
 
