@@ -24,8 +24,8 @@ _of_parents: list[object] = []  # dropping a connection in a forked child would 
 class Web:
     """The web for programs without an event loop; also inside one, e.g. a notebook.
 
-    The same arguments as `AsyncWeb`; `search` and `fetch` without `await`, and `close`. One background thread runs the
-    loop.
+    The same arguments as `AsyncWeb`; `search`, `search_docs` and `fetch` without `await`, and `close`. One background
+    thread runs the loop.
     """
 
     def __init__(self, settings: Mapping[str, Any] | None = None, **options: Any) -> None:
@@ -47,6 +47,10 @@ class Web:
     def search(self, query: str | SearchRequest, **options: Any) -> SearchResponse:
         """Search the web; see `AsyncWeb.search`."""
         return self._call(self._live().search(query, **options))
+
+    def search_docs(self, query: str, **options: Any) -> SearchResponse:
+        """Search the documentation installed on this machine; see `AsyncWeb.search_docs`."""
+        return self._call(self._live().search_docs(query, **options))
 
     @overload
     def fetch(self, url: str, **options: Unpack[FetchOptions]) -> Page: ...
