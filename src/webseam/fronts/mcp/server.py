@@ -126,6 +126,7 @@ class _WebTool(ServedTool):
             parameters=tool.parameters,
             fn_metadata=FuncMetadata(arg_model=_Arguments),
             is_async=True,
+            context_kwarg=None,
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=tool.open_world),
         )
         made._toolboxes, made._pages, made._structured = toolboxes, pages, structured
