@@ -170,7 +170,7 @@ def _numbered(result: ToolResult) -> list[str]:
             "web_fetch",
             {"url": "http://127.0.0.1:1/"},
             "unsafe: http://127.0.0.1:1/: port.denied: port 1 is not one of 80, 443, 8000, 8080, 8443. Next:"
-            " another source; this address is not reachable from here on purpose.",
+            " look for the same in another source; this address is not reachable from here on purpose.",
             id="a port of this machine",
         ),
         pytest.param(

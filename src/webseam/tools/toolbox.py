@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webseam.errors import Outcome, RequestError, WebSeamError
 from webseam.model import Page, SearchResponse
+from webseam.tools import failures
 from webseam.tools.arguments import read_arguments
 from webseam.tools.definitions import BY_NAME, DOCS_SEARCH, MAX_TOKENS, TOOLS, WEB_FETCH, WEB_SEARCH, Tool
 from webseam.tools.repeats import INSISTS_FROM, Repeats, remark
@@ -30,7 +31,6 @@ FETCH_TIME: Final = 40.0
 PAGE_TOKENS: Final = 8_000  # of pages, unless the caller says otherwise: some clients warn from 10,000 on
 DOCS_COUNT: Final = 8
 REPORT_EVERY: Final = 2.0  # seconds between two notes of progress
-_INSTALLED: Final = ("python://", "file://")  # how hits of the index of this machine begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +70,16 @@ class Toolbox:
         """Return the tools there are."""
         return TOOLS
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, progress: Report | None = None) -> ToolResult:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any] | str, *, progress: Report | None = None
+    ) -> ToolResult:
         """Carry out one call. Raises nothing but cancellation.
 
         Args:
-            arguments: as the model sent them; null means absent.
+            arguments: as the model sent them, or their JSON text; null means absent.
             progress: called every two seconds with the seconds that have passed, those there are, and what is done.
         """
+        read: dict[str, Any] = {}
         try:
             tool = BY_NAME.get(name)
             if tool is None:
@@ -85,7 +88,7 @@ class Toolbox:
             async with _reporting(progress, tool, read):
                 result = await self._work[name](read)
         except WebSeamError as error:
-            return failure(error)
+            return failure(error, read)
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the model as a result it can work around
             words = f"{name} failed inside webseam ({type(error).__name__})"
             return failure(WebSeamError(words, hint="try again another way; this is a fault to report"))
@@ -140,7 +143,7 @@ class Toolbox:
         # Of one page its own outcome. Of several, ok when any was read: the text says of each what became of it.
         outcome = next((page.outcome for page in pages if page.outcome.answered), pages[0].outcome)
         return ToolResult(
-            text=for_model(pages) if outcome.answered else "\n".join(map(_said, pages)),
+            text=for_model([*map(failures.for_model, pages)]) if outcome.answered else _said(pages),
             outcome=outcome,
             value=pages[0] if len(pages) == 1 else pages,
             pages=tuple(page for page in pages if page.outcome.answered),
@@ -159,38 +162,13 @@ class Toolbox:
         return min(self._web.settings().get("fetch", "max_tokens") or PAGE_TOKENS, MAX_TOKENS)
 
 
-def failure(error: WebSeamError) -> ToolResult:
-    """Return the result that tells a model of an error: the outcome, what happened, who was tried, what to do."""
-    tried = "; ".join(
-        f"{one.provider}: {one.outcome}" for one in error.attempts if one.outcome not in ("unavailable", "cancelled")
-    )
-    text = f"{error.outcome}: {error.detail.rstrip('.')}." + (f" Tried: {tried}." if len(error.attempts) > 1 else "")
-    step = error.hint or _STEPS.get(error.outcome)
-    return ToolResult(text=text + (f" Next: {step.rstrip('.')}." if step else ""), outcome=error.outcome)
+def _said(pages: tuple[Page, ...]) -> str:
+    return "\n".join(map(failures.words_of_page, pages))
 
 
-def _said(page: Page) -> str:
-    """Return the failure of one page as every failure is told, with its address."""
-    step = page.hint or _STEPS.get(page.outcome)
-    if page.url.startswith(_INSTALLED):
-        step = "this is documentation installed here: call docs_search with its name"
-    detail = (page.detail or "it could not be read").rstrip(".")
-    return f"{page.outcome}: {page.url}: {detail}." + (f" Next: {step.rstrip('.')}." if step else "")
-
-
-# What a model can do where whoever failed had nothing to propose.
-_STEPS: Final[dict[Outcome, str]] = {
-    Outcome.BLOCKED: "another source; this one refuses programs",
-    Outcome.RATE_LIMITED: "another source, or try again later",
-    Outcome.TIMEOUT: "try once more with a longer timeout, or another source",
-    Outcome.NETWORK: "check the address, or another source",
-    Outcome.UPSTREAM: "try once more later, or another source",
-    Outcome.BAD_RESPONSE: "another source",
-    Outcome.UNSAFE: "another source; this address is not reachable from here on purpose",
-    Outcome.UNSUPPORTED: "another source, or raw for the source as it came",
-    Outcome.JS_REQUIRED: "another source; this page is empty without a browser",
-    Outcome.NOT_FOUND: "search for where it moved with web_search",
-}
+def failure(error: WebSeamError, given: Mapping[str, Any] | None = None) -> ToolResult:
+    """Return the result that tells a model of an error of the call with the arguments `given`."""
+    return ToolResult(text=failures.words_of(error, given or {}), outcome=error.outcome)
 
 
 @contextlib.asynccontextmanager
