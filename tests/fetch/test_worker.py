@@ -249,6 +249,18 @@ async def test_two_read_at_a_time_and_the_others_wait_their_turn() -> None:
     assert len({reading.markdown for reading in readings}) <= worker.MAX_CHILDREN
 
 
+async def test_a_child_that_is_being_warmed_reads_the_first_document_and_no_second_one_is_started() -> None:
+    worker.warm("pid", max_memory=MEMORY)
+    first = await ask("pid")
+    assert ((await ask("pid")).markdown, worker._pool._serving) == (first.markdown, 1)
+
+
+async def test_two_documents_beside_a_child_that_is_being_warmed_have_two_children() -> None:
+    worker.warm("pid", max_memory=MEMORY)
+    await asyncio.gather(ask("pid"), ask("pid"))
+    assert worker._pool._serving == worker.MAX_CHILDREN
+
+
 async def test_who_waits_behind_others_is_refused_at_his_own_deadline() -> None:
     long = [asyncio.create_task(ask("hang")) for _ in range(worker.MAX_CHILDREN)]
     await asyncio.sleep(0)

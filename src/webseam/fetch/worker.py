@@ -116,7 +116,7 @@ def warm(reader: str, *, max_memory: int, seconds: float = WARM) -> None:
     """
     if not _pool.is_staffed:
         example = Source(body=_EXAMPLE, url="http://webseam.invalid/")
-        _pool.submit(_Job(reader, example, {}, time.monotonic() + seconds, max_memory))
+        _pool.submit(_Job(reader, example, {}, time.monotonic() + seconds, max_memory, warms=True))
 
 
 def close() -> None:
@@ -131,6 +131,7 @@ class _Job:
     options: dict[str, object]
     expires_at: float
     max_memory: int
+    warms: bool = False  # nobody waits for it
     child: subprocess.Popen[bytes] | None = None  # set while one works on it
     abandoned: bool = False
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -192,7 +193,10 @@ class _Pool:
 
     def _staff(self) -> None:
         """Have enough threads for what waits. The lock is held."""
-        while self._idle < len(self._waiting) and self._serving < MAX_CHILDREN:
+        # A child that is getting warm is ready before a second one would be, which would take its memory for nothing.
+        ready = self._idle + sum(job.warms for job in self._working)
+        wanted = sum(not job.warms for job in self._waiting) or len(self._waiting)
+        while ready < wanted and self._serving < MAX_CHILDREN:
             thread = threading.Thread(target=self._serve, name="webseam-reader", daemon=True)
             try:
                 thread.start()
@@ -203,6 +207,7 @@ class _Pool:
             self._threads.add(thread)
             self._serving += 1
             self._idle += 1
+            ready += 1
         self._changed.notify_all()
 
     def abandon(self, job: _Job) -> None:
