@@ -50,6 +50,7 @@ LAYERS = (
         "links",
         "version",
         "shared_file",
+        "tasks",
     ),
 )
 RANKS = {name: len(LAYERS) - row for row, names in enumerate(LAYERS) for name in names}

@@ -25,6 +25,7 @@ from webseam.net.gate import MARK, Gate
 from webseam.net.policy import EgressPolicy
 from webseam.net.redact import redact_url
 from webseam.net.url import URL, UrlRefused, parse
+from webseam.tasks import end
 from webseam.text import quote
 from webseam.version import VERSION
 
@@ -297,9 +298,7 @@ async def _unless_crashed(page: Page, work: Coroutine[Any, Any, _Result]) -> _Re
     try:
         await asyncio.wait([working, crashing], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (working, crashing):
-            task.cancel()
-        await asyncio.gather(working, crashing, return_exceptions=True)
+        await end([working, crashing])
     if working.cancelled():
         raise _Crashed("it crashed, or wanted more memory than a page may have")
     return working.result()

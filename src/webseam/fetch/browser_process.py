@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from webseam.errors import FetchError, Outcome
 from webseam.net.gate import Gate
 from webseam.process import find
+from webseam.tasks import end
 from webseam.text import quote
 
 if TYPE_CHECKING:
@@ -223,8 +224,7 @@ class Running:
             await asyncio.wait([self._launching], timeout=0.02)
             self._kill_browser()
         if self._launching is not None:
-            self._launching.cancel()
-            await asyncio.gather(self._launching, return_exceptions=True)
+            await end([self._launching])
 
     def _kill_browser(self) -> None:
         """Kill the browser with all its processes: the driver starts it as the head of a group."""

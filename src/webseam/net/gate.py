@@ -29,6 +29,7 @@ from webseam.net.gate_head import BadHead, RequestHead, read_answer, read_reques
 from webseam.net.proxy import parse_proxy
 from webseam.net.resolve import Resolver, SystemResolver
 from webseam.net.url import URL, UrlRefused, parse
+from webseam.tasks import end
 
 if TYPE_CHECKING:
     from webseam.net.policy import EgressPolicy
@@ -349,8 +350,6 @@ async def _together(*ways: Coroutine[Any, Any, None], until: str) -> None:
     try:
         done, _ = await asyncio.wait(tasks, return_when=until)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)  # gone, and none with an exception that nobody looked at
+        await end(tasks)
     for task in done:
         task.result()

@@ -19,6 +19,7 @@ from webseam.search.exchange import Exchange
 from webseam.search.filters import count_dropped
 from webseam.search.fuse import fuse
 from webseam.search.route import Candidate, Plan
+from webseam.tasks import end
 
 _LOCAL_SHARE: Final = 0.2  # of the time left, kept for the index of this machine when only it comes after
 _MOST_HINTED: Final = 3
@@ -103,9 +104,7 @@ async def _hedged(
             if any(one.outcome is Outcome.OK for one in asked):
                 break
     finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)  # their sockets are closed before we return
+        await end(running)  # their sockets are closed before we return
     for candidate, since, begun in running.values():
         took, left = round(time.monotonic() - since, 4), any(exchange.sent for exchange in begun)
         asked.append(cancelled(candidate, took, "another provider answered first", sent=left))

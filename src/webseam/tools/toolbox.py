@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webseam.errors import Outcome, RequestError, WebSeamError
 from webseam.model import Page, SearchResponse
+from webseam.tasks import end
 from webseam.tools import failures
 from webseam.tools.arguments import read_arguments
 from webseam.tools.definitions import BY_NAME, DOCS_SEARCH, MAX_TOKENS, TOOLS, WEB_FETCH, WEB_SEARCH, Tool
@@ -191,5 +192,4 @@ async def _reporting(progress: Report | None, tool: Tool, given: Mapping[str, An
     try:
         yield
     finally:
-        reporter.cancel()
-        await asyncio.gather(reporter, return_exceptions=True)
+        await end([reporter])

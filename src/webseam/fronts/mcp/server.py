@@ -9,6 +9,7 @@ Importing this loads the SDK; see `early` for who answers meanwhile.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections import OrderedDict
@@ -19,7 +20,16 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.tools import Tool as ServedTool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp.types import CallToolResult, Resource, TextContent, ToolAnnotations
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Resource,
+    TextContent,
+    ToolAnnotations,
+)
 from pydantic import ConfigDict, PrivateAttr
 
 from webseam.fronts.mcp.pages import SCHEME, Pages
@@ -46,7 +56,9 @@ def make_server(web: AsyncWeb, *, structured: bool = False, shared: bool = False
     """
     pages = Pages()
     toolboxes = _Toolboxes(web)
-    tools: list[ServedTool] = [_WebTool.of(tool, toolboxes, pages, structured) for tool in toolboxes.one.tools()]
+    tools: list[ServedTool] = [
+        _WebTool.of(tool, toolboxes, pages, structured=structured, listed=not shared) for tool in toolboxes.one.tools()
+    ]
     server = _Server(
         name=SERVER_NAME,
         title=TITLE,
@@ -55,7 +67,7 @@ def make_server(web: AsyncWeb, *, structured: bool = False, shared: bool = False
         tools=tools,
         log_level="WARNING",
     )
-    server.listed = None if shared else pages
+    server.listed, server.toolboxes = None if shared else pages, toolboxes
     _add_resources(server, web, pages)
     server.add_prompt(Prompt.from_function(_research, name="research", title=PROMPT[0], description=PROMPT[1]))
     logging.getLogger("mcp").setLevel(logging.ERROR)  # a tool that failed is told to its caller, not to a terminal
@@ -66,6 +78,7 @@ class _Server(MCPServer[Any]):
     """The SDK's server, whose list of resources grows with what was read."""
 
     listed: Pages | None = None
+    toolboxes: _Toolboxes
 
     async def list_resources(self) -> list[Resource]:
         fixed = await super().list_resources()
@@ -80,6 +93,24 @@ class _Server(MCPServer[Any]):
             )
             for name, page in kept
         ]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """As the SDK's, but a tool that is not there is answered with those there are, in words for a model."""
+        if context is None or name in {tool.name for tool in await self.list_tools()}:
+            return await super().call_tool(name, arguments, context)
+        result = await self.toolboxes.of(context).call(name, arguments)
+        return CallToolResult(content=[TextContent(type="text", text=result.text)], is_error=True)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """As the SDK's, but a wrong name or missing argument is the caller's mistake, not a fault with a traceback."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
 
 
 class _Toolboxes:
@@ -115,9 +146,10 @@ class _WebTool(ServedTool):
     _toolboxes: _Toolboxes = PrivateAttr()
     _pages: Pages = PrivateAttr()
     _structured: bool = PrivateAttr()
+    _listed: bool = PrivateAttr()
 
     @classmethod
-    def of(cls, tool: Tool, toolboxes: _Toolboxes, pages: Pages, structured: bool) -> _WebTool:
+    def of(cls, tool: Tool, toolboxes: _Toolboxes, pages: Pages, *, structured: bool, listed: bool) -> _WebTool:
         made = cls(
             fn=_never_called,
             name=tool.name,
@@ -129,13 +161,22 @@ class _WebTool(ServedTool):
             context_kwarg=None,
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=tool.open_world),
         )
-        made._toolboxes, made._pages, made._structured = toolboxes, pages, structured
+        made._toolboxes, made._pages, made._structured, made._listed = toolboxes, pages, structured, listed
         return made
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         toolbox = self._toolboxes.of(context)
-        result = await toolbox.call(self.name, arguments, progress=context.report_progress)  # unheard without a token
+        try:
+            # Progress is unheard without a token.
+            result = await toolbox.call(self.name, arguments, progress=context.report_progress)
+        except asyncio.CancelledError:
+            # What awaits tasks of its own may raise their cancellation in place of ours, which does not say who
+            # cancelled: the SDK would take it for the end of the session. Waiting again raises the one that does.
+            await asyncio.sleep(0)
+            raise
         kept = [SCHEME + self._pages.keep(page) for page in result.pages if page.markdown]
+        if kept and self._listed:
+            await context.notify_resources_changed()  # to who asked to be told, which the older era has no way to
         return CallToolResult(
             content=[TextContent(type="text", text=result.text)],
             structured_content=_structured(result) if self._structured else None,
