@@ -114,7 +114,7 @@ CORE: Final[dict[str, tuple[Setting, ...]]] = {
             name="structured",
             kind="switch",
             default=False,
-            help="send the response object along with the text; some clients then drop the text",
+            help="send the response object along with the text; some clients then drop the text and its frame",
         ),
         Setting(name="api_key", secret=True, guarded=True, help="the key a client must send over HTTP"),
         Setting(name="hosts", kind="list", guarded=True, help="further Host values that are served over HTTP"),

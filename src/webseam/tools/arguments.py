@@ -16,18 +16,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from webseam.errors import RequestError
+from webseam.text import quote
 from webseam.tools.definitions import Tool
 
 _SHOWN: Final = 80  # characters of a wrong value in an error
+_ALIKE: Final = 0.6  # of 1: fresh and freshness, but not language and kind
+_OF_CLIENTS: Final = frozenset({"wait_for_previous"})  # what Gemini CLI adds to every tool, and sends along
 _TRUE: Final = frozenset({"true", "yes", "1"})
 _FALSE: Final = frozenset({"false", "no", "0"})
 
 
-def read_arguments(tool: Tool, arguments: object) -> dict[str, Any]:
-    """Return what a call of `tool` means: only the arguments that were given, each of the type its schema says.
+def read_arguments(tool: Tool, arguments: object) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return what a call of `tool` means, and the names of what was left out because no argument is like it.
+
+    The first has only the arguments that were given, each of the type its schema says.
 
     Raises:
-        RequestError: naming the first argument that is wrong, missing or unknown.
+        RequestError: naming the first argument that is wrong, missing or nearly one that there is.
     """
     if arguments is None:
         arguments = {}
@@ -37,17 +42,21 @@ def read_arguments(tool: Tool, arguments: object) -> dict[str, Any]:
         raise RequestError("arguments", f"must be a JSON object, not {_kind(arguments)}")
     properties: dict[str, dict[str, Any]] = tool.parameters["properties"]
     read: dict[str, Any] = {}
+    ignored = []
     for name, value in arguments.items():
         if name not in properties:
-            close = difflib.get_close_matches(str(name), properties, n=1, cutoff=0.5)
-            known = f"did you mean {close[0]}?" if close else f"it takes {', '.join(properties)}"
-            raise RequestError(str(name)[:_SHOWN], f"is no argument of {tool.name}", hint=known)
-        if value is not None and value != "":  # how models leave out what they have to name
+            close = difflib.get_close_matches(str(name), properties, n=1, cutoff=_ALIKE)
+            if close:  # going on without it would lose what the model meant
+                hint = f"did you mean {close[0]}?"
+                raise RequestError(quote(str(name)), f"is no argument of {tool.name}", hint=hint)
+            if name not in _OF_CLIENTS:
+                ignored.append(quote(str(name)))
+        elif value is not None and value != "":  # how models leave out what they have to name
             read[name] = _CHECKS[properties[name]["type"]](name, value, properties[name])
     for name in tool.parameters.get("required", ()):
         if name not in read:
             raise RequestError(name, "is missing", hint=f"call {tool.name} again with {name}")
-    return read
+    return read, tuple(ignored)
 
 
 def _object_of(text: str) -> object:

@@ -3,7 +3,7 @@
 One table for every way to a model: MCP, the tool formats of model APIs, adapters of frameworks. Every word here is read
 by a model at the start of every conversation, so descriptions say only what changes a model's next step. What only an
 operator should set (keys, base URLs, allowances) is no argument. No `anyOf`, `$ref` or `default`: several model APIs
-refuse or ignore them.
+refuse or ignore them. Bounds stand in the words too, because some clients show a model nothing else of them.
 
 This module is loaded before a client has been answered for the first time; it must import nothing heavy.
 """
@@ -17,7 +17,8 @@ MAX_COUNT: Final = 50  # hits; more would not fit into what clients let through
 MAX_READ: Final = 10  # hits read along with a search
 MAX_URLS: Final = 10  # pages of one call
 MAX_TIMEOUT: Final = 55  # seconds: clients give up on a call after 60
-MAX_TOKENS: Final = 20_000  # of one result; clients cut or refuse at 25,000
+MAX_TOKENS: Final = 12_000  # of one result; the most that any client lets through is 50,000 characters
+PAGE_TOKENS: Final = 4_800  # of pages when a call does not say: 20,480 bytes are what the strictest client lets through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,11 @@ def _list(description: str, most: int) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, "maxItems": most, "description": description}
 
 
-_TIMEOUT: Final = {"type": "number", "maximum": MAX_TIMEOUT, "description": "seconds for the whole call"}
+_TIMEOUT: Final = {
+    "type": "number",
+    "maximum": MAX_TIMEOUT,
+    "description": f"seconds for the whole call, at most {MAX_TIMEOUT}",
+}
 
 WEB_SEARCH: Final = Tool(
     name="web_search",
@@ -70,7 +75,7 @@ WEB_SEARCH: Final = Tool(
     parameters=_schema(
         ("query",),
         query=_text("words, not a whole task"),
-        count=_whole(1, MAX_COUNT, "hits; default 10"),
+        count=_whole(1, MAX_COUNT, f"hits, 1 to {MAX_COUNT}; default 10"),
         sites=_list("only these domains or domain/path", 100),
         not_sites=_list("never these", 100),
         freshness=_text("published within", enum=["day", "week", "month", "year"]),
@@ -78,7 +83,7 @@ WEB_SEARCH: Final = Tool(
         before=_text("published on or before, YYYY-MM-DD"),
         kind=_text("sort of source; default web", enum=["web", "news", "code", "paper"]),
         provider=_text("one provider and no other; omit to let the server choose"),
-        read=_whole(0, MAX_READ, "read this many of the first hits for the query; default 0"),
+        read=_whole(0, MAX_READ, f"read this many of the first hits for the query, 0 to {MAX_READ}; default 0"),
         timeout=_TIMEOUT,
     ),
 )
@@ -94,9 +99,11 @@ WEB_FETCH: Final = Tool(
     parameters=_schema(
         (),
         url=_text("http or https; #fragment starts there"),
-        urls=_list("several pages, read at once", MAX_URLS),
+        urls=_list(f"several pages, read at once, at most {MAX_URLS}", MAX_URLS),
         focus=_text("a question: only the passages that matter to it"),
-        max_tokens=_whole(100, MAX_TOKENS, "most tokens of text, all pages together"),
+        max_tokens=_whole(
+            100, MAX_TOKENS, f"most tokens of text, all pages together, 100 to {MAX_TOKENS}; default {PAGE_TOKENS}"
+        ),
         cursor=_text("from an earlier result of the same url: go on there"),
         outline={"type": "boolean", "description": "only the headings, with sizes"},
         raw={"type": "boolean", "description": "the source as it came"},

@@ -19,7 +19,7 @@ from webseam.model import Page, SearchResponse
 from webseam.tasks import end
 from webseam.tools import failures
 from webseam.tools.arguments import read_arguments
-from webseam.tools.definitions import BY_NAME, DOCS_SEARCH, MAX_TOKENS, TOOLS, WEB_FETCH, WEB_SEARCH, Tool
+from webseam.tools.definitions import BY_NAME, DOCS_SEARCH, MAX_TOKENS, PAGE_TOKENS, TOOLS, WEB_FETCH, WEB_SEARCH, Tool
 from webseam.tools.repeats import INSISTS_FROM, Repeats, remark
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ Report = Callable[[float, float, str], Awaitable[None]]
 
 SEARCH_TIME: Final = 40.0  # seconds, reading hits included, when the caller sets none: clients give up after 60
 FETCH_TIME: Final = 40.0
-PAGE_TOKENS: Final = 8_000  # of pages, unless the caller says otherwise: some clients warn from 10,000 on
 DOCS_COUNT: Final = 8
 REPORT_EVERY: Final = 2.0  # seconds between two notes of progress
 
@@ -85,7 +84,7 @@ class Toolbox:
             tool = BY_NAME.get(name)
             if tool is None:
                 raise RequestError("tool", f"there is no {name!r:.80}", hint=f"there are {', '.join(BY_NAME)}")
-            read = read_arguments(tool, arguments)
+            read, ignored = read_arguments(tool, arguments)
             async with _reporting(progress, tool, read):
                 result = await self._work[name](read)
         except WebSeamError as error:
@@ -97,9 +96,12 @@ class Toolbox:
             return result
         count = self._repeats.count(name, read)
         said = remark(name, count)
-        if not said:
-            return result
-        return replace(result, text=f"{said}\n\n{result.text}" if count >= INSISTS_FROM else f"{result.text}\n{said}\n")
+        text = result.text
+        if said:
+            text = f"{said}\n\n{text}" if count >= INSISTS_FROM else f"{text}\n{said}\n"
+        if ignored:
+            text += f"\nLeft out, being no arguments of {name}: {', '.join(ignored)}.\n"
+        return replace(result, text=text)
 
     async def _search(self, given: dict[str, Any]) -> ToolResult:
         from webseam.fetch.render import for_model as pages_for_model
