@@ -443,7 +443,7 @@ async def test_the_completion_script_of_a_shell_is_printed(shell: str) -> None:
 @pytest.mark.parametrize(
     ("words", "proposed"),
     [
-        pytest.param("webseam se", ["search"], id="command"),
+        pytest.param("webseam se", ["search", "setup"], id="command"),
         pytest.param("webseam search -p du", ["duckduckgo"], id="provider"),
         pytest.param("webseam use fu", ["fuse"], id="mode"),
         pytest.param("webseam search --fresh w", ["week"], id="choice"),
