@@ -24,7 +24,7 @@ SOURCE = Path(webseam.__file__).parents[1]
 PUBLIC = {
     "AllProvidersFailed", "AsyncWeb", "Attempt", "EgressDenied", "FetchError", "Outcome", "Page", "ProviderError",
     "RequestError", "SearchHit", "SearchRequest", "SearchResponse", "SettingsError", "TransportError", "Web",
-    "WebSeamError", "__version__", "fetch", "read", "search",
+    "WebSeamError", "__version__", "fetch", "read", "search", "tools",
 }  # fmt: skip
 
 
