@@ -12,8 +12,10 @@ import inspect
 import itertools
 import os
 import re
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -27,6 +29,26 @@ _KEPT = re.compile(
     r"|PYTHON\w+|PYTEST_\w+|PYENV_\w+|COVERAGE_\w+|COV_CORE_\w+|CI"
 )
 _ISOLATED = ("config", "state", "cache")
+
+
+STARTED = datetime.now(UTC)  # tables of expected values are made on this day, when they are collected
+
+
+class _OneDay(datetime):
+    """The day on which the tests began, for what asks which day it is: midnight may come while they run."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return cls.fromtimestamp(STARTED.timestamp(), tz)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_day() -> Iterator[None]:
+    from webseam.providers import options
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(options, "datetime", _OneDay)
+        yield
 
 
 def pytest_collection_finish() -> None:
