@@ -90,10 +90,10 @@ async def test_failures_reach_the_model_as_text_and_the_run_goes_on(
         ]
         async with agent.tools() as tools:
             assert await agent.run(stage.model, tools) == ANSWER
-    down = "upstream: searxng: HTTP 500: out of order. Next: try once more later, or another source."
+    down = "upstream: searxng: HTTP 500: out of order. Next: try once more, or use docs_search."
     refused = (
         "unsafe: http://10.0.0.1/: address.private: private use, RFC 1918."
-        " Next: another source; this address is not reachable from here on purpose."
+        " Next: look for the same in another source; this address is not reachable from here on purpose."
     )
     assert stage.model.heard() == agent.hears([Failed(down)], [Failed(refused), read(stage)])
 
