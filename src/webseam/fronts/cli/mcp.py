@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-DEFAULT_PORT = 8377
+from webseam.fronts.mcp.words import DEFAULT_HOST, DEFAULT_PORT
 
 
 @click.command()
 @click.option("--http", is_flag=True, help="Serve over HTTP at /mcp instead of standard input and output.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on; any but loopback needs mcp.api_key.")
+@click.option("--host", default=DEFAULT_HOST, help="Address to listen on; any but loopback needs mcp.api_key.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=DEFAULT_PORT, help="Port to listen on; 0 = any free one."
 )

@@ -31,6 +31,7 @@ from webseam.errors import Outcome, RequestError, SettingsError, WebSeamError
 from webseam.fetch.sections import schema_of, sections
 from webseam.fronts.mcp.guards import MAX_BODY, MAX_HEAD, PATH, App, ASGIApp, BodyGuard, CallGuard, KeyGuard, Paths
 from webseam.fronts.mcp.names import NameGuard, read_hosts, read_origins
+from webseam.fronts.mcp.words import DEFAULT_HOST, DEFAULT_PORT
 from webseam.secrets import check_key
 from webseam.text import quote
 
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from mcp.server.mcpserver import MCPServer
-
-DEFAULT_HOST: Final = "127.0.0.1"
-DEFAULT_PORT: Final = 8377
 
 MAX_CONNECTIONS: Final = 256  # a client keeps two or three; each may hold a body of MAX_BODY
 MAX_SESSIONS: Final = 256

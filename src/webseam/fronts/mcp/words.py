@@ -1,10 +1,12 @@
-"""What the server says of itself, apart from the SDK: it is said before the SDK is loaded."""
+"""What the server says of itself and where it listens, apart from the SDK: all that is asked before it is loaded."""
 
 from __future__ import annotations
 
 from typing import Final
 
 SERVER_NAME: Final = "webseam"
+DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_PORT: Final = 8377
 TITLE: Final = "webseam: search and read the web"
 
 # Read by the model at the start of every conversation.
